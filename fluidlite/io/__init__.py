@@ -15,6 +15,7 @@ from ..reader import firstn as firstn
 from ..reader import map_readers as map_readers
 from ..reader import shuffle as shuffle
 from ..reader import xmap_readers as xmap_readers
+from ..readers.bucketing import bucketed as bucketed
 from ..readers.collation import default_collate_fn as default_collate_fn
 from ..readers.datasets import BatchSampler as BatchSampler
 from ..readers.datasets import ConcatDataset as ConcatDataset

@@ -53,6 +53,11 @@ def declared_at(name: str) -> str:
     return "" if site is None else f" (declared at {site})"
 
 
+def is_size_name(name: str) -> bool:
+    """Whether a text may stand for a size: an identifier of ASCII letters."""
+    return name.isascii() and name.isidentifier()
+
+
 def size_name(name: str, variable: str, site: CallSite | None) -> SizeName:
     """What stands in a shape for a size with a name.
 
@@ -62,7 +67,7 @@ def size_name(name: str, variable: str, site: CallSite | None) -> SizeName:
     Raises:
         ArgumentError: it is no identifier of ASCII letters.
     """
-    if not (name.isascii() and name.isidentifier()):
+    if not is_size_name(name):
         raise ArgumentError(
             f"the shape of variable {variable!r} holds {name!r}; expected integers, -1 or None "
             f"where unknown, or a name of letters, digits and _ for a size that is unknown"

@@ -120,4 +120,4 @@ class InProgram:
 
 
 def _data(spec: InputSpec, name: str) -> Any:
-    return data(spec.name or name, list(spec.shape), spec.dtype)
+    return data(spec.name or name, list(spec.sizes), spec.dtype)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ArgumentError
+from ..ground.callsite import caller
 from ..ground.dtypes import DType, as_dtype
+from ..ir.size_names import size_name, sizes_and_names
 from ..opdef.operand import Operand
 
 if TYPE_CHECKING:
@@ -19,7 +21,8 @@ class InputSpec:
     """What an input or a label of a model looks like.
 
     Args:
-        shape: sizes; None or -1 where they differ from batch to batch.
+        shape: sizes; None or -1 where they differ from batch to batch, or a name: sizes of one name
+            are equal.
         dtype: the element type.
         name: of the variable.
         stop_gradient: whether gradients stop at it.
@@ -29,11 +32,13 @@ class InputSpec:
 
     >>> InputSpec([None, 4])
     InputSpec(shape=(-1, 4), dtype=paddle.float32, name=None, stop_gradient=False)
+    >>> InputSpec(["batch", 4]).shape
+    (-1, 4)
     """
 
     def __init__(
         self,
-        shape: Sequence[int | None],
+        shape: Sequence[int | str | None],
         dtype: DTypeLike = "float32",
         name: str | None = None,
         stop_gradient: bool = False,
@@ -41,15 +46,29 @@ class InputSpec:
         if not isinstance(shape, (list, tuple)):
             raise ArgumentError(f"expected a list of sizes, got {shape!r:.60}")
         for place, size in enumerate(shape):
-            if size is not None and not isinstance(size, (int, np.integer)):
+            if size is not None and not isinstance(size, (int, str, np.integer)):
                 raise ArgumentError(
-                    f"expected shape[{place}] to be a whole number, got {size!r:.60}"
+                    f"expected shape[{place}] to be a whole number or a name, got {size!r:.60}"
                 )
-        sizes = (-1 if size is None else int(size) for size in shape)
-        self.shape: tuple[int, ...] = tuple(max(size, -1) for size in sizes)
+        #: sizes, -1 where unknown, and names of sizes
+        self.sizes: tuple[int | str, ...] = tuple(
+            size_name(size, name or "input", caller())
+            if isinstance(size, str)
+            else max(-1 if size is None else int(size), -1)
+            for size in shape
+        )
         self.dtype: DType = as_dtype("float32" if dtype is None else dtype)
         self.name: str | None = name
         self.stop_gradient: bool = stop_gradient
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes; -1 where they differ."""
+        return sizes_and_names(self.sizes)[0]
+
+    @shape.setter
+    def shape(self, sizes: Sequence[int]) -> None:
+        self.sizes = tuple(sizes)
 
     @classmethod
     def from_tensor(cls, tensor: Operand, name: str | None = None) -> InputSpec:
@@ -98,7 +117,7 @@ class InputSpec:
         sizes = batch_size if isinstance(batch_size, (list, tuple)) else [batch_size]
         if len(sizes) != 1 or not isinstance(sizes[0], int):
             raise ArgumentError(f"expected batch_size to be a whole number, got {batch_size!r:.60}")
-        self.shape = (sizes[0], *self.shape)
+        self.sizes = (sizes[0], *self.sizes)
         return self
 
     def unbatch(self) -> InputSpec:
@@ -110,13 +129,13 @@ class InputSpec:
         >>> InputSpec([2, 4]).unbatch().shape
         (4,)
         """
-        if not self.shape:
+        if not self.sizes:
             raise ArgumentError("expected a size in front to be taken away, got no sizes")
-        self.shape = self.shape[1:]
+        self.sizes = self.sizes[1:]
         return self
 
     def _key(self) -> tuple[Any, ...]:
-        return type(self), self.shape, self.dtype, self.name, self.stop_gradient
+        return type(self), self.sizes, self.dtype, self.name, self.stop_gradient
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, InputSpec) and self._key() == other._key()
@@ -126,6 +145,6 @@ class InputSpec:
 
     def __repr__(self) -> str:
         return (
-            f"InputSpec(shape={self.shape}, dtype=paddle.{self.dtype.dtype.name}, "
+            f"InputSpec(shape={self.sizes}, dtype=paddle.{self.dtype.dtype.name}, "
             f"name={self.name}, stop_gradient={self.stop_gradient})"
         )

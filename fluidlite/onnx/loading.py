@@ -22,6 +22,7 @@ from ..scope import Scope, global_scope
 from .building import Appending
 from .graphs import GraphReader, Unread
 from .reading import Tensors, read_model
+from .size_names import name_sizes
 from .types import numpy_type
 from .widened import HELD, Widened, bare
 
@@ -98,6 +99,7 @@ def load(
             _output(f, value, reader.named(each.name)) for each, value in zip(graph.output, outputs)
         ]
     program = f.program
+    name_sizes(program, built.message.graph, reader.named)
     mark_all(program)
     _drop_unread(program, fetches)
     _take_names(program)

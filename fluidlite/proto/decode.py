@@ -13,6 +13,7 @@ from ..ground.quoting import terminal_text
 from ..ir.block import Block
 from ..ir.nesting import nesting_fault
 from ..ir.program import Program
+from ..ir.size_names import SizeName, is_size_name
 from ..ir.variable import Parameter, Variable
 from ..opdef.spec import Spec
 from .carried import CarriedBlock, CarriedProgram, CarriedVariable, Original
@@ -20,6 +21,7 @@ from .encode import WITH_TENSOR, Encoder, dtype_of
 from .newer_programs import is_of_paddle2
 from .operators import OperatorDecoder
 from .reading import Reading, is_canonical, unknown_fields
+from .schema import SIZE_NAMES
 from .wire import decoded, signed
 
 #: what one of them takes, in bytes
@@ -203,14 +205,26 @@ class ProgramDecoder(Reading):
                 desc.HasField("stop_gradient"),
             )
         )
-        if not type_.usual or type_.elements or not is_canonical(desc, raw):
+        usual = type_.usual and not type_.elements
+        if desc.size_names:
+            self.name_sizes(variable, [self.text(name) for name in desc.size_names])
+            usual = usual and bool(variable.size_names)
+        if not usual or not is_canonical(desc, raw):
             self.carry_variable(variable, raw, begin)
-        elif behind and not parameter and len(self.known) < _KEPT:
+        elif behind and not parameter and not desc.size_names and len(self.known) < _KEPT:
             self.charge(_VARIABLE + len(behind), begin)
             spec = variable.spec if variable.has_dtype else None
             fields = flags if spec is not None else {**flags, **type_.fields}
             self.known[behind] = KnownVariable(fields, spec, variable.carried)
         return variable
+
+    def name_sizes(self, variable: Variable, names: list[str]) -> None:
+        """Name the sizes of a variable; names that are none are carried as a field of others."""
+        sizes = variable.shape
+        if len(names) == len(sizes) and all(
+            not name or (n == -1 and is_size_name(name)) for n, name in zip(sizes, names)
+        ):
+            variable.size_names = tuple(SizeName(n, variable.name) if n else None for n in names)
 
     def type_of(self, desc: Any, at: int) -> TypeOf:
         """What the type of a variable says; taken apart once for equal types."""
@@ -265,7 +279,8 @@ class ProgramDecoder(Reading):
     def carry_variable(self, made: Variable, raw: bytes, begin: int) -> None:
         """Keep of a variable's message what is not in the variable."""
         self.charge(2 * len(raw) + 500, begin)
-        rest = unknown_fields(self.bytes, begin, begin + len(raw), 6)
+        own = SIZE_NAMES if made.size_names else 0
+        rest = unknown_fields(self.bytes, begin, begin + len(raw), 6, own)
         made.carried = made.carried._replace(rest=rest)
         seen = self.encoder.variable(made)
         if raw != seen:

@@ -113,6 +113,8 @@ class Encoder:
             desc.is_parameter = hasattr(variable, "trainable")
         if carried.stop_gradient:
             desc.stop_gradient = variable.stop_gradient
+        if any(variable.size_names):
+            desc.size_names.extend(self.text(name or "") for name in variable.size_names)
         made: bytes = desc.SerializeToString() + carried.rest
         original = carried.original
         return original.raw if original is not None and made == original.seen else made

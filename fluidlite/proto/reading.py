@@ -18,6 +18,7 @@ _VALUES = {
     "Attr.longs": 30,
     "Attr.blocks_idx": 30,
     "TensorDesc.dims": 40,
+    "VarDesc.size_names": 150,
 }
 
 
@@ -123,16 +124,17 @@ def is_canonical(message: Any, raw: bytes) -> bool:
     return found == raw
 
 
-def unknown_fields(source: Bytes, begin: int, end: int, last: int) -> bytes:
-    """The fields of a message whose numbers are not in the table.
+def unknown_fields(source: Bytes, begin: int, end: int, last: int, own: int = 0) -> bytes:
+    """The fields of a message that nothing here stands for.
 
     Args:
         source: all bytes.
         begin, end: where the message lies.
-        last: the largest number that is.
+        last: the largest number of those that something stands for.
+        own: the number of one more.
     """
     rest = bytearray()
     for field in source.fields(begin, end, "a message"):
-        if field.number > last:
+        if field.number > last and field.number != own:
             rest += source.data[field.start : field.end]
     return bytes(rest)

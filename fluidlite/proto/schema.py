@@ -13,6 +13,8 @@ PACKAGE = "fluidlite.proto"
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5  #: how a field is written
 
 #: message -> field -> (number, kind, repeated); a kind that is no scalar is a message
+#: the number of a field that program files of Paddle do not have
+SIZE_NAMES = 1000
 MESSAGES: dict[str, dict[str, tuple[int, str, bool]]] = {
     "ProgramDesc": {
         "blocks": (1, "BlockDesc", True),
@@ -34,6 +36,8 @@ MESSAGES: dict[str, dict[str, tuple[int, str, bool]]] = {
         "need_check_feed": (4, "bool", False),
         "is_parameter": (5, "bool", False),  # this and the next are of Paddle 2
         "stop_gradient": (6, "bool", False),
+        # fluidlite's own, which others skip: a name for each size, "" where it has none
+        "size_names": (SIZE_NAMES, "bytes", True),
     },
     "VarType": {
         "type": (1, "int32", False),

@@ -38,11 +38,38 @@ def test_names_of_sizes_are_those_of_the_file(tmp_path):
     assert given[1].shape == (1, 4, 3, 4)
 
 
-def test_a_file_with_names_is_loaded_with_plain_unknown_sizes(tmp_path):
-    x, y = fluid.data("x", ["batch", 4]), fluid.data("y", ["batch", 4])
+@pytest.fixture
+def named_model(tmp_path):
+    """A model of three inputs, the third without names."""
+    x, y = fluid.data("x", ["batch", "time", 4]), fluid.data("y", ["batch", "time", 4])
+    z = fluid.data("z", [None, 4])
     path = tmp_path / "named.onnx"
-    fluid.onnx.export(fluid.default_main_program(), path, feeds=["x", "y"], fetches=[x * y])
-    loaded = fluid.onnx.load(path)
+    fetches = [x * y, L.reduce_sum(z, dim=1)]
+    fluid.onnx.export(fluid.default_main_program(), path, feeds=["x", "y", "z"], fetches=fetches)
+    return path
+
+
+def names_of(loaded):
     variables = loaded.program.global_block()
-    assert [variables.var(n).shape for n in "xy"] == [(-1, 4)] * 2
-    assert not any(v.size_names for v in loaded.program.list_vars())
+    return [variables.var(n).size_names for n in "xyz"]
+
+
+def test_names_of_a_file_are_taken_and_flow(named_model):
+    loaded = fluid.onnx.load(named_model)
+    assert names_of(loaded) == [("batch", "time", None), ("batch", "time", None), ()]
+    assert [v.size_names for v in loaded.fetches] == [("batch", "time", None), ()]
+    sizes = {"x": [None, 3, 4]}
+    assert names_of(fluid.onnx.load(named_model, feeds=sizes))[0] == ("batch", None, None)
+
+
+def test_names_of_a_file_that_an_operator_refuses_are_left_out(named_model):
+    message = onnx.load(named_model)
+    dims = message.graph.input[1].type.tensor_type.shape.dim
+    dims[1].dim_param = "steps"
+    assert names_of(fluid.onnx.load(message)) == [
+        ("batch", "time", None),
+        ("batch", None, None),
+        (),
+    ]
+    dims[0].dim_param, dims[1].dim_param = "N + 1", "time"
+    assert names_of(fluid.onnx.load(message)) == [("batch", "time", None), (None, "time", None), ()]

@@ -362,3 +362,17 @@ def test_variables_of_unknown_sizes_meet_at_their_last_dimensions():
         feed = {"x": np.ones([4, 2, 3], "float32"), "y": rows}
         (found,) = paddle.static.Executor().run(feed=feed, fetch_list=[product])
     np.testing.assert_array_equal(found, np.tile(rows, [4, 1, 1]))
+
+
+def test_an_input_spec_may_name_sizes(tmp_path):
+    spec = paddle.static.InputSpec(["batch", 4], "float32", "x")
+    assert spec.shape == (-1, 4) and spec.unbatch().shape == (4,)
+    spec = paddle.static.InputSpec(["batch", 4], "float32", "x")
+    assert spec == paddle.static.InputSpec(["batch", 4], "float32", "x")
+    assert spec != paddle.static.InputSpec([None, 4], "float32", "x")
+    with pytest.raises(errors.ArgumentError, match="holds 'a b'"):
+        paddle.static.InputSpec(["a b", 4])
+    paddle.jit.save(paddle.nn.Linear(4, 3), str(tmp_path / "model"), [spec])
+    loaded = paddle.jit.load(str(tmp_path / "model"))
+    names = {v.name: v.size_names for v in loaded.program().list_vars() if v.size_names}
+    assert names["x"] == ("batch", None) and len(names) > 2

@@ -418,3 +418,37 @@ def test_what_is_written_is_read(names, attrs, dtype, shape):
     again = program_from_bytes(program.to_bytes())
     assert not differences(program, again)
     assert again.to_bytes() == program.to_bytes()
+
+
+# -- names of sizes --------------------------------------------------------------------------------
+
+
+def test_a_file_has_the_names_of_sizes():
+    x = fluid.data("x", ["batch", "time", None, 4])
+    total = fluid.layers.reduce_sum(x, dim=3)
+    data = fluid.default_main_program().to_bytes()
+    read = Program.parse_from_string(data)
+    assert read.global_block().var("x").size_names == ("batch", "time", None, None)
+    assert read.global_block().var(total.name).size_names == ("batch", "time", None)
+    assert read.to_bytes() == read.clone().to_bytes() == data
+    read.global_block().var("x").declare([2, 3, 5, 4])
+    again = Program.parse_from_string(read.to_bytes())
+    assert again.global_block().var("x").size_names == ()
+
+
+@pytest.mark.parametrize(
+    "names", [["batch"], ["batch", "4"], ["a b", ""], ["", "four"], ["batch", "", ""]]
+)
+def test_names_of_sizes_that_are_none_are_carried_as_fields_of_others(names):
+    fluid.data("x", ["batch", 4])
+    data = fluid.default_main_program().to_bytes()
+    told = delimited(1000, b"batch") + delimited(1000, b"")
+    changed = b"".join(delimited(1000, name.encode()) for name in names)
+    start = data.index(told)
+    grown = len(changed) - len(told)
+    sizes = bytearray(data)
+    for place in (1, data.index(b"\x1a", 4) + 1):  # the lengths of the block and of the variable
+        sizes[place] += grown
+    read = Program.parse_from_string(bytes(sizes[:start]) + changed + data[start + len(told) :])
+    assert read.global_block().var("x").size_names == ()
+    assert changed in read.to_bytes()

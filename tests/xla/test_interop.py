@@ -70,9 +70,32 @@ def test_a_saved_model_of_paddle_is_a_function_of_jax(tmp_path, jax):
     np.testing.assert_allclose(found, right, 1e-5)
 
 
-def test_stablehlo_is_made_for_the_shapes_of_arrays_and_refuses_names_alone(model):
-    with pytest.raises(ArgumentError, match="a dictionary of arrays by name, .* got .'x'"):
-        fluid.export.stablehlo(None, ["x"], [])
+def test_stablehlo_refuses_sizes_that_neither_an_array_nor_a_name_tells(model):
+    p, _ = model
+    with pytest.raises(ArgumentError, match="a dictionary of arrays by name, .* got 'x'"):
+        fluid.export.stablehlo(None, "x", [])
+    with pytest.raises(ArgumentError, match="dimension 0 of 'x' is unknown and has no name"):
+        fluid.export.stablehlo(None, ["x"], [p])
+    modulo = fluid.data("modulo", ["mod", 4])
+    with pytest.raises(ArgumentError, match="JAX has another meaning for the name 'mod'"):
+        fluid.export.stablehlo(None, ["modulo"], [modulo * 2.0])
+
+
+def test_stablehlo_of_sizes_with_names_takes_any(jax):
+    from jax import export
+
+    x = fluid.data("x", ["batch", "time", 4])
+    y = fluid.data("y", ["batch", "time", 4])
+    scores = layers.softmax(layers.matmul(x + y, y, transpose_y=True))
+    joined = layers.concat([x, y], axis=1)
+    exported = export.deserialize(
+        fluid.export.stablehlo(feeds=["x", "y"], fetches=[scores, joined])
+    )
+    for shape in (2, 3, 4), (5, 1, 4):
+        feed = {name: np.random.default_rng(0).normal(size=shape).astype("f") for name in "xy"}
+        want = fluid.Executor(backend="numpy").run(feed=feed, fetch_list=[scores, joined])
+        for given, expected in zip(exported.call(feed), want):
+            np.testing.assert_allclose(given, expected, 1e-5)
 
 
 def test_stablehlo_runs_without_fluidlite(model, tmp_path):

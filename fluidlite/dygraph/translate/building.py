@@ -13,6 +13,7 @@ from ...eager.recording import TensorRecord
 from ...ground import state
 from ...ground.dtypes import DType, as_dtype
 from ...ir.program import Program, default_main_program, program_guard
+from ...ir.size_names import give_names, sizes_and_names
 from ...ir.variable import Variable
 from ...layers.array import tensor_array_to_tensor
 from ...layers.creation import assign
@@ -30,7 +31,7 @@ from .merging import Maybe, is_array
 class Declared:
     """An argument that is declared, not given: the program is fed with it."""
 
-    shape: list[int]  #: -1 where unknown
+    shape: list[int | str]  #: -1 where unknown, or a name
     dtype: DType
     name: str | None  #: of the variable; one is made up when None
     stop: bool = True  #: whether gradients stop at it
@@ -108,9 +109,11 @@ class Built:
         name = getattr(argument, "name", None) or f"feed_{len(self.inputs)}"
         while name in block.vars:
             name += "_0"
+        sizes, names = sizes_and_names(shape)
         variable: Variable = block.create_var(
-            name=name, shape=shape, dtype=dtype, stop_gradient=stop, **_FED
+            name=name, shape=sizes, dtype=dtype, stop_gradient=stop, **_FED
         )
+        give_names(variable, names)
         self.inputs.append(variable)
         return variable
 

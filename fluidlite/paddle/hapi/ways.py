@@ -223,7 +223,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def _variable(spec: Any, name: str) -> Any:
-    return data(spec.name or name, list(spec.shape), spec.dtype)
+    return data(spec.name or name, list(spec.sizes), spec.dtype)
 
 
 def _tensor(value: Any) -> Any:

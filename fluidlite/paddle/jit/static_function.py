@@ -312,7 +312,7 @@ def built(function: Any, owner: Any, spec: Spec) -> Built:
 def _declared(value: Any, name: str) -> Any:
     """An argument as it is declared; a parameter's name is that of the variable."""
     if isinstance(value, InputSpec):
-        return Declared(list(value.shape), value.dtype, value.name or name, value.stop_gradient)
+        return Declared(list(value.sizes), value.dtype, value.name or name, value.stop_gradient)
     if isinstance(value, (TensorRecord, np.ndarray)):
         array: Any = getattr(value, "array", value)
         sizes = [-1, *array.shape[1:]] if array.ndim else []
