@@ -199,7 +199,7 @@ shared_minimum: _OfTwo = of_operator(
     "The smaller of x and y, element by element; where they are equal, both share the gradient.",
 )
 atan2: _OfTwo = of_operator(
-    _of_two_fractions, "atan2", "The angle of the point (y, x) seen from the origin.", "arctan2"
+    _of_two_fractions, "atan2", "The angle of the point (y, x) seen from the origin.", "atan2"
 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
-from ..ground.spellings import parameters_of
+from ..ground.spellings import of_operator, parameters_of
 from ..opdef.conjugation import is_complex
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
@@ -18,34 +18,18 @@ from .arithmetic import (
     add,
     divide,
     equal,
-    greater_equal,
     logical_and,
     logical_not,
     logical_or,
     logical_xor,
     matmul,
-    maximum,
-    minimum,
     multiply,
+    operands,
     shared_maximum,
     subtract,
 )
 from .elementary import abs as size
-from .elementary import (
-    asin,
-    atan,
-    cast,
-    clip,
-    exp,
-    floats,
-    isnan,
-    log,
-    log1p,
-    sign,
-    sqrt,
-    square,
-    trunc,
-)
+from .elementary import cast, exp, floats, isnan, log1p, of_floats, sign, sqrt, square, trunc
 from .items import get_item
 from .reduction import mean
 from .reduction import sum as total
@@ -56,38 +40,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..eager.tensor import Tensor
-    from .arguments import Axes, Other
+    from .arguments import Axes, OfTensor, Other
 
 
-def asinh(x: Tensor, name: str | None = None) -> Tensor:
+asinh: OfTensor = of_operator(
+    of_floats,
+    "asinh",
     """The inverse hyperbolic sine.
 
     >>> fluid.asinh(fluid.to_tensor([0.0, -1.0])).numpy().round(4).tolist()
     [0.0, -0.8813999891281128]
-    """
-    if is_complex(x.array):
-        return multiply(asin(multiply(x, 1j)), -1j)
-    above: Any = greater_equal(x, 0.0)
-    far = chosen(above, x, multiply(x, -1.0))
-    squares = square(far)
-    root = sqrt(add(squares, 1.0))
-    out = log1p(add(far, divide(squares, add(root, 1.0))))
-    return chosen(above, out, multiply(out, -1.0))
-
-
-def acosh(x: Tensor, name: str | None = None) -> Tensor:
-    """The inverse hyperbolic cosine."""
-    if is_complex(x.array):
-        return log(add(x, multiply(sqrt(add(x, 1.0)), sqrt(subtract(x, 1.0)))))
-    apart = subtract(x, 1.0)
-    return log1p(add(apart, sqrt(multiply(apart, add(apart, 2.0)))))
-
-
-def atanh(x: Tensor, name: str | None = None) -> Tensor:
-    """The inverse hyperbolic tangent."""
-    if is_complex(x.array):
-        return multiply(atan(multiply(x, 1j)), -1j)
-    return multiply(subtract(log1p(x), log1p(multiply(x, -1.0))), 0.5)
+    """,
+)
+acosh: OfTensor = of_operator(of_floats, "acosh", "The inverse hyperbolic cosine.")
+atanh: OfTensor = of_operator(of_floats, "atanh", "The inverse hyperbolic tangent.")
 
 
 def frac(x: Tensor, name: str | None = None) -> Tensor:
@@ -120,8 +86,7 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
         x: probabilities.
         eps: keeps them in [eps, 1 - eps]; None leaves them as they are.
     """
-    kept = x if eps is None else clip(x, eps, 1 - eps)
-    return subtract(log(kept), log1p(multiply(kept, -1.0)))
+    return eager.logit(floats(x), eps=0.0 if eps is None else float(eps))
 
 
 def stanh(
@@ -150,12 +115,12 @@ def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def fmax(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The larger element, or the one that is a number; x gets the gradient of equal ones."""
-    return chosen(isnan(x), y, chosen(isnan(y), x, maximum(y, x)))
+    return eager.elementwise_fmax(*operands(x, y, "fmax"))
 
 
 def fmin(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     """The smaller element, or the one that is a number; x gets the gradient of equal ones."""
-    return chosen(isnan(x), y, chosen(isnan(y), x, minimum(y, x)))
+    return eager.elementwise_fmin(*operands(x, y, "fmin"))
 
 
 def nan_to_num(

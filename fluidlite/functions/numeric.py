@@ -9,18 +9,16 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
-from ..ground.dtypes import as_dtype
 from ..ground.spellings import parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .arithmetic import add, equal, greater_than, multiply, operands, pow
-from .composed import diff, logaddexp
+from .arithmetic import add, multiply, operands, pow
+from .composed import diff
 from .elementary import cast, floats
 from .items import get_item
 from .mixing import default_float
-from .reduction import cumsum, of_number, up_to_each
+from .reduction import cumsum, of_number, one_axis
 from .reduction import sum as total
-from .selection import chosen
 from .shaping import reshape, stack
 
 if TYPE_CHECKING:
@@ -89,9 +87,7 @@ def heaviside(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     >>> fluid.heaviside(x, fluid.to_tensor(0.5)).tolist()
     [0.0, 0.5, 1.0]
     """
-    x, y = operands(x, y, "heaviside")
-    above = cast(greater_than(x, 0), as_dtype(x.array.dtype))
-    return chosen(equal(x, 0), y, above)
+    return eager.elementwise_heaviside(*operands(x, y, "heaviside"))
 
 
 def logcumsumexp(
@@ -109,10 +105,10 @@ def logcumsumexp(
     """
     x = floats(x) if dtype is None else cast(x, dtype)
     if axis is None:
-        x, axis = reshape(x, [-1]), 0
+        return eager.logcumsumexp(x, flatten=True)
     if not x.array.ndim:
         return of_number(logcumsumexp, x, axis)
-    return up_to_each(logaddexp, x, axis)
+    return eager.logcumsumexp(x, axis=one_axis(x, axis))
 
 
 def trapezoid(

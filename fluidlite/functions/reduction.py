@@ -18,7 +18,7 @@ from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import add, divide, maximum, multiply, subtract, truths
-from .elementary import cast, exp, floats, log, sqrt, square
+from .elementary import cast, floats, sqrt, square
 from .items import get_item
 
 if TYPE_CHECKING:
@@ -322,18 +322,9 @@ def logsumexp(
     """
     x = floats(x)
     dims = dims_of(x, axis)
-    axes = tuple(range(x.array.ndim)) if dims is None else dims
-    if x.appends is not None:
-        highest = max(x.detach(), axis, True)
-        out = add(log(sum(exp(subtract(x, highest)), axis, keepdim=True)), highest)
-        if keepdim or not axes:
-            return out
-        whole = len(axes) == x.array.ndim
-        return eager.reshape(out, shape=()) if whole else eager.squeeze(out, axes=axes)
-    top = x.array.max(axis=axes, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, np.zeros((), x.array.dtype))
-    out = log(sum(exp(subtract(x, top)), axis, keepdim=keepdim))
-    return add(out, top if keepdim else np.squeeze(top, axes))
+    if dims is None:
+        return eager.logsumexp(x, reduce_all=True, keepdim=bool(keepdim), zero_d=True)
+    return eager.logsumexp(x, axis=dims, keepdim=bool(keepdim), zero_d=True)
 
 
 @_REDUCTIONS

@@ -70,25 +70,17 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
     return out
 
 
-def i0(x: Tensor, name: str | None = None) -> Tensor:
+i0: OfTensor = of_operator(
+    of_floats,
+    "i0",
     """Bessel's modified function of the first kind, of order 0.
 
     >>> fluid.i0(fluid.to_tensor([0.0, 1.0])).numpy().round(4).tolist()
     [1.0, 1.2661000490188599]
-    """
-    return eager.bessel_i(floats(x), order=0)
-
-
-def i0e(x: Tensor, name: str | None = None) -> Tensor:
-    """``i0(x)`` times ``e^-|x|``."""
-    return eager.bessel_i(floats(x), order=0, scaled=True)
-
-
-def i1(x: Tensor, name: str | None = None) -> Tensor:
-    """Bessel's modified function of the first kind, of order 1."""
-    return eager.bessel_i(floats(x), order=1)
-
-
-def i1e(x: Tensor, name: str | None = None) -> Tensor:
-    """``i1(x)`` times ``e^-|x|``."""
-    return eager.bessel_i(floats(x), order=1, scaled=True)
+    """,
+)
+i0e: OfTensor = of_operator(of_floats, "i0e", "``i0(x)`` times ``e^-|x|``.")
+i1: OfTensor = of_operator(
+    of_floats, "i1", "Bessel's modified function of the first kind, of order 1."
+)
+i1e: OfTensor = of_operator(of_floats, "i1e", "``i1(x)`` times ``e^-|x|``.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ _SAME = {
     np.arcsin: "Asin",
     np.arccos: "Acos",
     np.arctan: "Atan",
+    np.arcsinh: "Asinh",
+    np.arccosh: "Acosh",
+    np.arctanh: "Atanh",
     np.absolute: "Abs",
     np.negative: "Neg",
     np.floor: "Floor",
@@ -182,6 +186,22 @@ def _arctan2(graph: OnnxGraph, y: Any, x: Any) -> Any:
     upright = np.sign(y) * (math.pi / 2)
     found = np.where(np.less(x, 0), slope + turned, slope)
     return np.where(np.equal(x, 0), upright, found)
+
+
+def _of_numbers(chosen: Any) -> Callable[..., Any]:
+    """The element that is a number, where the other one is none."""
+
+    def form(graph: OnnxGraph, x: Any, y: Any) -> Any:
+        x, y = together(graph, x, y)
+        if x.dtype.kind != "f":
+            return chosen(x, y)
+        return np.where(np.isnan(x), y, np.where(np.isnan(y), x, chosen(x, y)))
+
+    return form
+
+
+form_of(np.fmax)(_of_numbers(np.maximum))
+form_of(np.fmin)(_of_numbers(np.minimum))
 
 
 @form_of(np.where)

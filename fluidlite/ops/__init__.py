@@ -55,6 +55,7 @@ from . import (
     least_squares,
     linear_systems,
     lod_reset,
+    log_sums,
     loss,
     loss_scaling,
     lstm,

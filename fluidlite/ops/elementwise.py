@@ -23,6 +23,7 @@ from ..opdef.spec import (
     known,
     need_float,
     need_integer,
+    need_numbers,
     need_shape,
     same_dtype,
     size_of,
@@ -383,6 +384,92 @@ class arctan2(Elementwise):
             times(dOut, v), f.elementwise_add(X * X, Y * Y, axis=self.axis), axis=self.axis
         )
         return self.likewise(f, X, Y, lambda: part(Y), lambda: -part(X))
+
+
+class atan2(Op):
+    """Out = the angle of the point (X2, X1) seen from the origin.
+
+    X1: its height.
+    X2: its distance to the right.
+    """
+
+    signature = "X1, X2 -> Out"
+
+    def infer(self, X1: Spec, X2: Spec) -> Specs:
+        need_float(X1=X1, X2=X2)
+        same_dtype(X1=X1, X2=X2)
+        return X1.with_shape(broadcast(X1.shape, X2.shape))
+
+    def expand(self, f: Any, X1: Value, X2: Value) -> Value:
+        return f.arctan2(X1, X2)
+
+
+class lerp(Op):
+    """Out = X + Weight (Y - X); shapes spread over each other's.
+
+    Weight: 0 for X, 1 for Y, or what is between.
+    """
+
+    signature = "X, Y, Weight -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
+    def infer(self, X: Spec, Y: Spec, Weight: Spec) -> Specs:
+        specs = dict(X=X, Y=Y, Weight=Weight)
+        need_float(**specs)
+        same_dtype(**specs)
+        return X.with_shape(broadcast(broadcast(X.shape, Y.shape), Weight.shape))
+
+    def expand(self, f: Any, X: Value, Y: Value, Weight: Value) -> Value:
+        return X + Weight * (Y - X)
+
+
+class Paired(Op, abstract=True):
+    """An operator of paddle 2 on pairs of elements; shapes spread over each other's."""
+
+    signature = "X, Y -> Out"
+
+    def infer(self, X: Spec, Y: Spec) -> Specs:
+        same_dtype(X=X, Y=Y)
+        need_numbers("X", X)
+        return X.with_shape(broadcast(X.shape, Y.shape))
+
+
+class OfNumbers(Paired, abstract=True):
+    """One of two elements, the one that is a number where the other one is none; where they are
+    equal the gradient goes to X.
+    """
+
+    def grad(self, f: Any, X: Value, Y: Value, Out: Value, dOut: Value) -> Rules:
+        chosen = lambda: indicator(f, f.equal(Out, X), dOut)
+        return dict(
+            X=lambda: sum_like(f, dOut * chosen(), X),
+            Y=lambda: sum_like(f, dOut * (1.0 - chosen()), Y),
+        )
+
+
+class elementwise_fmax(OfNumbers):
+    """The larger of X and Y, for each element, or the one that is a number."""
+
+    ufunc: ClassVar[Callable[..., Any] | None] = np.fmax
+
+
+class elementwise_fmin(OfNumbers):
+    """The smaller of X and Y, for each element, or the one that is a number."""
+
+    ufunc: ClassVar[Callable[..., Any] | None] = np.fmin
+
+
+class elementwise_heaviside(Paired):
+    """0 where X is negative, 1 where it is positive, and Y where it is 0."""
+
+    def run(self, xp: Any, X: Array, Y: Array) -> Array:
+        return xp.where(X == 0, Y, xp.asarray(X > 0, Y.dtype))
+
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
+        return dict(
+            X=lambda: f.fill_zeros_like(X),
+            Y=lambda: sum_like(f, dOut * indicator(f, X == 0.0, dOut), Y),
+        )
 
 
 def truncated_quotient(xp: Any, X: Array, Y: Array) -> Array:

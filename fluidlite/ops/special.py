@@ -7,14 +7,16 @@ They are computed in double precision, of arithmetic that every backend has.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..errors import AttributeValueError
 from ..opdef.annotations import Array, Rules, Specs, Value
-from ..opdef.attribute import need_least
-from ..opdef.spec import Spec
+from ..opdef.attribute import need_least, need_range
+from ..opdef.definition import Op
+from ..opdef.spec import Spec, need_float
+from .elementwise import indicator
 from .special_series import DIGAMMA, DIGAMMA_ROOT, ERFINV, ERFINV_FAR, LGAMMA
 from .unary import Unary
 
@@ -148,15 +150,22 @@ class digamma(Special):
 class polygamma(Special):
     """The n-th derivative of ``digamma``, for each element; infinite at 0 and at negative integers.
 
+    x: a float variable.
+    out: of its shape.
     n: from 1.
     """
 
+    signature = "x -> out"
     n: int = 1
 
-    def infer(self, X: Spec) -> Specs:
+    def infer(self, x: Spec) -> Specs:
         need_least(self, 1, "n")
         _need_small("n", self.n)
-        return super().infer(X)
+        need_float(x=x)
+        return x
+
+    def run(self, xp: Any, x: Array) -> Array:
+        return super().run(xp, x)
 
     def value(self, xp: Any, x: Any) -> Any:
         power, sign = self.n + 1, -1.0 if self.n % 2 == 0 else 1.0
@@ -170,8 +179,8 @@ class polygamma(Special):
         out = xp.where(below, out + (mirrored if power % 2 == 0 else -mirrored), out)
         return sign * math.factorial(self.n) * xp.where(below & pole, math.inf, out)
 
-    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
-        return dict(X=lambda: dOut * f.polygamma(X, n=self.n + 1))
+    def grad(self, f: Any, x: Value, dout: Value) -> Rules:
+        return dict(x=lambda: dout * f.polygamma(x, n=self.n + 1))
 
 
 def _zeta(xp: Any, s: int, q: Any) -> Any:
@@ -239,6 +248,78 @@ class bessel_i(Special):
                 return dOut * mean
             here = f.bessel_i(X, order=self.order, scaled=True)
             return dOut * (mean - f.sign(X) * here)
+
+        return dict(X=slope)
+
+
+class Bessel(Op, abstract=True):
+    """Bessel's modified function of the first kind of one order, for each element.
+
+    x: a float variable.
+    out: of its shape.
+    """
+
+    signature = "x -> out"
+    order: ClassVar[int] = 0
+    scaled: ClassVar[bool] = False
+
+    def infer(self, x: Spec) -> Specs:
+        need_float(x=x)
+        return x
+
+    def expand(self, f: Any, x: Value) -> Value:
+        return f.bessel_i(x, order=self.order, scaled=self.scaled)
+
+
+class i0(Bessel):
+    """out = Bessel's modified function of the first kind of order 0 of x."""
+
+
+class i0e(Bessel):
+    """out = Bessel's modified function of the first kind of order 0 of x, times ``e^-|x|``."""
+
+    scaled: ClassVar[bool] = True
+
+
+class i1(Bessel):
+    """out = Bessel's modified function of the first kind of order 1 of x."""
+
+    order: ClassVar[int] = 1
+
+
+class i1e(i1):
+    """out = Bessel's modified function of the first kind of order 1 of x, times ``e^-|x|``."""
+
+    scaled: ClassVar[bool] = True
+
+
+class logit(Unary):
+    """Out = the logarithm of ``X / (1 - X)``.
+
+    X: probabilities.
+    eps: keeps them in [eps, 1 - eps], where no gradient flows from outside; with 0 the results are
+        NaN outside of [0, 1].
+    """
+
+    eps: float = 1e-6
+
+    def infer(self, X: Spec) -> Specs:
+        need_range(self, 0, 0.5, "eps")
+        return super().infer(X)
+
+    def run(self, xp: Any, X: Array) -> Array:
+        if self.eps:
+            X = xp.clip(X, self.eps, 1 - self.eps)
+        outside = (X < 0) | (X > 1)
+        kept = xp.where(outside, 0.5, X)
+        return xp.asarray(xp.where(outside, xp.nan, xp.log(kept) - xp.log1p(-kept)), X.dtype)
+
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
+        def slope():
+            if not self.eps:
+                return dOut / (X * (1.0 - X))
+            kept = f.clip(X, min=self.eps, max=1 - self.eps)
+            return dOut / (kept * (1.0 - kept)) * indicator(f, f.equal(kept, X), X)
 
         return dict(X=slope)
 

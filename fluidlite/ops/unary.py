@@ -160,6 +160,21 @@ define(
         np.arctan,
         of_x(lambda f, x, g: g / (1.0 + x * x)),
     ),
+    asinh=(
+        "Out = the number whose hyperbolic sine is X.",
+        np.arcsinh,
+        of_x(lambda f, x, g: g * f.rsqrt(1.0 + x * x)),
+    ),
+    acosh=(
+        "Out = the number from 0 whose hyperbolic cosine is X, which is from 1.",
+        np.arccosh,
+        of_x(lambda f, x, g: g * f.rsqrt(x - 1.0) * f.rsqrt(x + 1.0)),
+    ),
+    atanh=(
+        "Out = the number whose hyperbolic tangent is X.",
+        np.arctanh,
+        of_x(lambda f, x, g: g / (1.0 - x * x)),
+    ),
 )
 
 

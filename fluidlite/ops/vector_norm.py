@@ -10,7 +10,7 @@ from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import Shape, Spec, need_float, normal_axis, spec
+from ..opdef.spec import Shape, Spec, need_float, normal_axis, reduced, spec
 from .elementwise import indicator
 from .reduce import Reduce
 
@@ -126,6 +126,7 @@ class p_norm(Op):
     axis: the dimension of the vectors; may count from the end.
     epsilon: not read: the gradient at 0 is 0 without it.
     keepdim: the dimension stays, with size 1.
+    asvector: X is one vector, whatever ``axis`` says.
     """
 
     signature = "X -> Out"
@@ -134,28 +135,32 @@ class p_norm(Op):
     axis: int = -1
     epsilon: float = 1e-12
     keepdim: bool = False
+    asvector: bool = False
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         if math.isnan(self.porder):
             raise AttributeValueError(f"expected porder to be a number, got {self.porder}")
-        axis = normal_axis(self.axis, X.ndim)
-        if math.isinf(self.porder) and X.shape[axis] == 0:
+        axes = self.axes(X.ndim)
+        if math.isinf(self.porder) and 0 in [X.shape[axis] for axis in axes]:
             raise ShapeError(
                 f"expected an element to choose along axis={self.axis}, got X of shape "
                 f"{list(X.shape)}"
             )
-        middle = (1,) if self.keepdim else ()
-        out = X.with_shape((*X.shape[:axis], *middle, *X.shape[axis + 1 :]))
-        return out if axis or self.keepdim else out._replace(lod_level=0)
+        out = X.with_shape(reduced(X.shape, axes, self.keepdim) if X.ndim else ())
+        return out._replace(lod_level=0) if 0 in axes and not self.keepdim else out
+
+    def axes(self, ndim: int) -> Shape:
+        """The dimensions of the vectors, counted from the front."""
+        return tuple(range(ndim)) if self.asvector else (normal_axis(self.axis, ndim),)
 
     def run(self, xp: Any, X: Array) -> Array:
-        return power_norm(xp, X, self.porder, self.axis, self.keepdim)
+        return power_norm(xp, X, self.porder, self.axes(X.ndim), self.keepdim)
 
     def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         def dx():
-            axis = normal_axis(self.axis, len(X.shape))
-            kept = [1 if i == axis else n for i, n in enumerate(X.shape)]
+            axes = self.axes(len(X.shape))
+            kept = [1 if i in axes else n for i, n in enumerate(X.shape)]
             along = lambda v: v if self.keepdim else f.reshape(v, shape=kept)
             return power_norm_cotangent(f, X, along(Out), along(dOut), self.porder)
 

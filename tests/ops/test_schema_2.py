@@ -26,7 +26,6 @@ DIFFERS = {
     "index_add attribute axis": "the same",
     "index_add attribute size": "the same",
     "nextafter slots": "written before it was held against Paddle",
-    "polygamma slots": "the same",
 }
 
 

@@ -31,6 +31,9 @@ _SAME = {
     "Sigmoid": "sigmoid",
     "Sin": "sin",
     "Sinh": "sinh",
+    "Asinh": "asinh",
+    "Acosh": "acosh",
+    "Atanh": "atanh",
     "Softsign": "softsign",
     "Sqrt": "sqrt",
     "Tan": "tan",
@@ -95,28 +98,6 @@ def rounded(f: Any, x: Any) -> Any:
     is_half = f.to(f.equal(rest, half), f.type_of(x))
     above = f.to(f.greater_than(rest, half), f.type_of(x))
     return f.elementwise_add(down, f.elementwise_add(above, f.elementwise_mul(is_half, odd)))
-
-
-@operator("Asinh")
-def asinh(f: Any, x: Any) -> Any:
-    """The logarithm of 1 + |x| + x^2 / (1 + sqrt(1 + x^2)), with the sign of x."""
-    side = f.to(f.greater_equal(x, f.like(0, x)), f.type_of(x))
-    side = f.scale(side, scale=2.0, bias=-1.0)
-    square = f.square(x)
-    below = f.scale(f.sqrt(f.scale(square, scale=1.0, bias=1.0)), scale=1.0, bias=1.0)
-    size = f.elementwise_add(f.elementwise_mul(side, x), f.elementwise_div(square, below))
-    return f.elementwise_mul(side, f.log1p(size))
-
-
-@operator("Acosh")
-def acosh(f: Any, x: Any) -> Any:
-    return f.log(f.elementwise_add(x, f.sqrt(f.scale(f.square(x), scale=1.0, bias=-1.0))))
-
-
-@operator("Atanh")
-def atanh(f: Any, x: Any) -> Any:
-    above, below = f.scale(x, scale=1.0, bias=1.0), f.scale(x, scale=-1.0, bias=1.0)
-    return f.scale(f.log(f.elementwise_div(above, below)), scale=0.5)
 
 
 @operator("IsInf")

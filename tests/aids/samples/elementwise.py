@@ -33,6 +33,26 @@ def elementwise(rng, type):
     yield Sample(integers, name="integers")
 
 
+OF_NUMBERS = ("elementwise_fmax", "elementwise_fmin", "elementwise_heaviside")
+
+
+@samples("atan2")
+def atan2(rng):
+    yield Sample(dict(X1=rng.uniform(0.5, 2.0, [2, 3]), X2=rng.normal(size=[3])), order=3)
+
+
+@samples("lerp")
+def lerp(rng):
+    x, y, weight = (rng.normal(size=shape) for shape in ([2, 3], [3], [2, 1]))
+    yield Sample(dict(X=x, Y=y, Weight=weight), order=3)
+
+
+@samples(*OF_NUMBERS)
+def of_numbers(rng, type):
+    yield Sample(dict(X=rng.uniform(0.5, 2.0, [2, 3]), Y=rng.uniform(0.9, 1.1, [3])))
+    yield Sample(dict(X=rng.uniform(0.5, 2.0, [3]), Y=rng.uniform(0.9, 1.1, [4, 1])))
+
+
 @samples("maximum", "minimum", "arctan2", "remainder", "floor_divide")
 def elementwise_of_eager_tensors(rng, type):
     for name, (x, y, axis) in ALIGNED.items():

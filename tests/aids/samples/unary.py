@@ -15,7 +15,10 @@ RANGES = {
     "asin": (-0.9, 0.9),
     "acos": (-0.9, 0.9),
     "tan": (-1.0, 1.0),
+    "acosh": (1.3, 3.0),
+    "atanh": (-0.8, 0.8),
 }
+SMOOTH = ["exp", "expm1", "sinh", "cosh", "square", "sin", "cos", "atan", "asinh", "erf", "erfc"]
 
 
 def apart(rng, shape, *kinks, low=-3.0, high=3.0):
@@ -27,7 +30,7 @@ def apart(rng, shape, *kinks, low=-3.0, high=3.0):
     return x
 
 
-@samples(*RANGES, "exp", "expm1", "sinh", "cosh", "square", "sin", "cos", "atan", "erf", "erfc")
+@samples(*RANGES, *SMOOTH)
 def smooth(rng, type):
     yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3])), order=3)
     yield Sample(dict(X=rng.uniform(*RANGES.get(type, (-2.0, 2.0)), [2, 3, 4])), name="cube")

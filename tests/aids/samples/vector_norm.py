@@ -30,6 +30,7 @@ def p_norm(rng):
         yield Sample(dict(X=x), dict(porder=order, axis=1), f"order{order}")
     yield Sample(dict(X=x), dict(porder=3.0, axis=0, keepdim=True), "kept")
     yield Sample(dict(X=x[0, 0]), {}, "vector")
+    yield Sample(dict(X=x), dict(porder=3.0, asvector=True), "whole")
 
 
 @samples("frobenius_norm")
