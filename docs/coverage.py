@@ -71,7 +71,7 @@ ON_HOST = {
         merge_lod_tensor merge_lod_tensor_infer precision_recall put_item repeat_interleave
         segment_argmax segment_max segment_pool segment_spread segment_sum segment_top
         sequence_mask sequence_unpad split_lod_tensor take_item target_assign unique
-        unique_consecutive unique_with_counts where_index""",
+        unique_consecutive unique_with_counts viterbi_decode where_index""",
     "kernels go through values in Python": """
         auc bipartite_match chunk_eval ctc_align deformable_psroi_pooling
         edit_distance perspective_points prroi_pool psroi_pool psroi_weights roi_align

@@ -504,6 +504,7 @@ SPELLINGS = {
         "paddle.param_attr",
         "paddle.regularizer",
         "paddle.static.amp",
+        "paddle.text",
     ),
 }
 

@@ -200,7 +200,6 @@ MODULES: dict[str, str] = {
     "set_device": "no function: there is one place, the CPU",
     "get_device": "'cpu': there is one place",
     "vision": "fluid.dataset, and a tool of today for images, such as Pillow",
-    "text": "fluid.dataset",
 }
 #: where else a name is looked for, in this order
 _PLACES = (

@@ -16,7 +16,6 @@ TO_COME_OF_PADDLE_2 = {
         paddle.Tensor.is_sparse_csr paddle.Tensor.nnz paddle.Tensor.rows paddle.Tensor.to_dense
         paddle.Tensor.to_sparse_coo paddle.Tensor.to_sparse_csr paddle.Tensor.values
         paddle.Tensor.get_selected_rows paddle.Tensor.is_selected_rows""",
-    "texts": "paddle.text.* paddle.Tensor.set_string_list paddle.Tensor.set_vocab",
     "sounds": "paddle.audio.*",
     "quantization": "paddle.quantization.* paddle.nn.quant.*",
     "bfloat16": "paddle.bfloat16",

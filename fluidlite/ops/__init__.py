@@ -127,6 +127,7 @@ from . import (
     unary,
     unpool,
     vector_norm,
+    viterbi,
     yolo,
 )
 

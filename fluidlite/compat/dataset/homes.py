@@ -10,13 +10,13 @@ import glob
 import hashlib
 import os
 import pickle
-import tarfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...errors import ArgumentError, FileError, FileFormatError
+from ...dataset.formats.archives import archive as archive
+from ...errors import ArgumentError, FileError
 from ...ground import state
-from ...ground.files import Path, file_error, read_bytes, usable_path
+from ...ground.files import read_bytes, usable_path
 from ..served import synthetic_data
 
 _home: state.StateSlot[str] = state.slot(
@@ -60,21 +60,6 @@ def file_of(module: str, *names: str) -> str:
             "fluidlite.compat.install(synthetic_data=True)"
         )
     return existing
-
-
-def archive(path: Path) -> tarfile.TarFile:
-    """The archive of a set, to be read.
-
-    Raises:
-        FileError: it cannot be read.
-        FileFormatError: it is no archive.
-    """
-    try:
-        return tarfile.open(usable_path("read", path))
-    except OSError as error:
-        raise file_error("read", path, error) from error
-    except tarfile.TarError as error:
-        raise FileFormatError(f"{os.fspath(path)}: expected an archive of tar's") from error
 
 
 def is_synthetic() -> bool:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import string
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .homes import archive, fetch, file_of, is_synthetic
+from ...dataset.formats.reviews import numbered, tokenized
+from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, reader, sentence
 
 __all__ = ["build_dict", "fetch", "reader_creator", "test", "tokenize", "train", "word_dict"]
 
-_PUNCTUATION = string.punctuation.encode()
+_FILES = ("imdb%2FaclImdb_v1.tar.gz", "aclImdb_v1.tar.gz")
 _MADE_WORDS = 5146
 
 
@@ -23,11 +22,7 @@ def tokenize(pattern: re.Pattern[str]) -> Iterator[list[bytes]]:
     Args:
         pattern: of the reviews' names.
     """
-    with archive(file_of("imdb", "imdb%2FaclImdb_v1.tar.gz", "aclImdb_v1.tar.gz")) as tar:
-        for member in tar:
-            file = tar.extractfile(member) if pattern.match(member.name) else None
-            if file is not None:
-                yield file.read().rstrip(b"\n\r").translate(None, _PUNCTUATION).lower().split()
+    yield from tokenized(file_of("imdb", *_FILES), pattern)
 
 
 def build_dict(pattern: re.Pattern[str], cutoff: int) -> dict[Any, int]:
@@ -39,11 +34,8 @@ def build_dict(pattern: re.Pattern[str], cutoff: int) -> dict[Any, int]:
     """
     if is_synthetic():
         words: list[Any] = [b"word%d" % i for i in range(_MADE_WORDS)]
-    else:
-        counts = Counter(word for words in tokenize(pattern) for word in words)
-        kept = [(-count, word) for word, count in counts.items() if count > cutoff]
-        words = [word for _, word in sorted(kept)]
-    return {word: number for number, word in enumerate([*words, "<unk>"])}
+        return {word: number for number, word in enumerate([*words, "<unk>"])}
+    return numbered(tokenize(pattern), cutoff)
 
 
 def word_dict() -> dict[Any, int]:
@@ -83,7 +75,7 @@ def _reader(part: str, word_idx: Mapping[Any, int], count: int) -> Reader:
             return sentence(random, len(word_idx), label, 2), label
 
         return reader(f"imdb {part}", count, sample)
-    file_of("imdb", "imdb%2FaclImdb_v1.tar.gz", "aclImdb_v1.tar.gz")
+    file_of("imdb", *_FILES)
     return reader_creator(
         re.compile(rf"aclImdb/{part}/pos/.*\.txt$"),
         re.compile(rf"aclImdb/{part}/neg/.*\.txt$"),

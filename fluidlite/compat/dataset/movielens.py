@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-
+from ...dataset.formats.films import AGES, Catalogue, Film, Watcher, read
 from ...ground import state
 from .homes import fetch, file_of, is_synthetic
 from .made import Reader, generator
@@ -20,62 +16,23 @@ __all__ = [
     "movie_categories", "movie_info", "test", "train", "user_info",
 ]  # fmt: skip
 
-age_table: list[int] = [1, 18, 25, 35, 45, 50, 56]
-_TITLE = re.compile(r"^(.*)\((\d+)\)$")
+age_table: list[int] = AGES
 
 
-class MovieInfo:
+class MovieInfo(Film):
     """A film: its number, the title without the year, its categories."""
-
-    def __init__(self, index: Any, categories: list[str], title: str) -> None:
-        self.index: int = int(index)
-        self.categories = categories
-        self.title = title
 
     def value(self) -> list[Any]:
         """The number, those of the categories, and those of the title's words."""
         held = _catalogue(is_synthetic(), _path())
-        return [
-            self.index,
-            [held.categories[each] for each in self.categories],
-            [held.words[word.lower()] for word in self.title.split()],
-        ]
-
-    def __repr__(self) -> str:
-        return f"<MovieInfo id({self.index}), title({self.title}), categories({self.categories})>"
+        return self.numbers(held.categories, held.words)
 
 
-class UserInfo:
-    """Who watches: number, gender, age, occupation."""
-
-    def __init__(self, index: Any, gender: str, age: Any, job_id: Any) -> None:
-        self.index: int = int(index)
-        self.is_male: bool = gender == "M"
-        self.age: int = age_table.index(int(age))
-        self.job_id: int = int(job_id)
-
-    def value(self) -> list[int]:
-        """The number, 0 for a man and 1 for a woman, which age, which occupation."""
-        return [self.index, 0 if self.is_male else 1, self.age, self.job_id]
-
-    def __repr__(self) -> str:
-        return (
-            f"<UserInfo id({self.index}), gender({'M' if self.is_male else 'F'}), "
-            f"age({age_table[self.age]}), job({self.job_id})>"
-        )
-
-
-@dataclass
-class _Catalogue:
-    movies: dict[int, MovieInfo]
-    users: dict[int, UserInfo]
-    words: dict[str, int]
-    categories: dict[str, int]
-    ratings: list[tuple[int, int, float]]
+UserInfo = Watcher
 
 
 #: what the set holds, once it was read
-_read_last: state.StateSlot[_Catalogue | None] = state.slot("films", lambda: None)
+_read_last: state.StateSlot[Catalogue | None] = state.slot("films", lambda: None)
 
 
 def _once_read(field: str, said: str) -> property:
@@ -103,36 +60,8 @@ def _path() -> str:
 
 
 @cache
-def _catalogue(synthetic: bool, path: str) -> _Catalogue:
-    movies, users, ratings = _made() if synthetic else _read(path)
-    words = {word.lower() for movie in movies.values() for word in movie.title.split()}
-    categories = {each for movie in movies.values() for each in movie.categories}
-    return _Catalogue(
-        movies,
-        users,
-        # 1.8 numbered them in another order each time.
-        {word: number for number, word in enumerate(sorted(words))},
-        {category: number for number, category in enumerate(sorted(categories))},
-        ratings,
-    )
-
-
-def _read(path: str) -> Any:
-    with zipfile.ZipFile(path) as archive:
-
-        def rows(name: str) -> Iterator[list[str]]:
-            for line in archive.read(f"ml-1m/{name}.dat").decode("latin").splitlines():
-                yield line.strip().split("::")
-
-        movies, users = {}, {}
-        for number, title, categories in rows("movies"):
-            matched = _TITLE.match(title)
-            name = matched.group(1) if matched else title
-            movies[int(number)] = MovieInfo(number, categories.split("|"), name)
-        for number, gender, age, job, _ in rows("users"):
-            users[int(number)] = UserInfo(number, gender, age, job)
-        ratings = [(int(u), int(m), float(r)) for u, m, r, _ in rows("ratings")]
-    return movies, users, ratings
+def _catalogue(synthetic: bool, path: str) -> Catalogue:
+    return Catalogue(*(_made() if synthetic else read(path, MovieInfo)))
 
 
 def _made() -> Any:
@@ -159,12 +88,7 @@ def _made() -> Any:
 
 
 def __reader__(rand_seed: int = 0, test_ratio: float = 0.1, is_test: bool = False) -> Iterator[Any]:
-    held = _held()
-    drawn = np.random.RandomState(rand_seed)
-    for user, movie, rating in held.ratings:
-        if (drawn.random_sample() < test_ratio) == is_test:
-            # The best is 5 and the worst -3.
-            yield [*held.users[user].value(), *held.movies[movie].value(), [rating * 2 - 5.0]]
+    yield from _held().part(rand_seed, test_ratio, is_test)
 
 
 def _reader(is_test: bool) -> Reader:
@@ -184,7 +108,7 @@ def test() -> Reader:
     return _reader(True)
 
 
-def _held() -> _Catalogue:
+def _held() -> Catalogue:
     found = _catalogue(is_synthetic(), _path())
     _read_last.switch(found)
     return found

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...dataset.formats.houses import houses, prepared
 from ...ground import state
-from ...ground.files import read_bytes
 from ..refused import NotServedError
 from .homes import fetch, file_of, is_synthetic
 from .made import Reader, generator
@@ -47,16 +47,7 @@ def load_data(filename: str, feature_num: int = 14, ratio: float = 0.8) -> tuple
         feature_num: how many.
         ratio: which part is for training.
     """
-    data = np.array(read_bytes(filename).decode().split(), np.float64)
-    return _prepared(data.reshape(-1, feature_num), ratio)
-
-
-def _prepared(rows: Any, ratio: float = 0.8) -> tuple[Any, Any]:
-    high, low = rows.max(axis=0), rows.min(axis=0)
-    rows = rows.copy()
-    rows[:, :-1] = (rows[:, :-1] - rows[:, :-1].mean(axis=0)) / (high - low)[:-1]
-    cut = int(len(rows) * ratio)
-    return rows[:cut], rows[cut:]
+    return houses(filename, feature_num, ratio)
 
 
 @cache
@@ -64,7 +55,7 @@ def _made() -> tuple[Any, Any]:
     random = generator("uci_housing")
     figures = random.random((506, 13))
     price = 5 + figures @ random.uniform(-4, 8, 13) + random.normal(0, 1, 506)
-    return _prepared(np.column_stack([figures, price.clip(5, 50)]))
+    return prepared(np.column_stack([figures, price.clip(5, 50)]))
 
 
 def _reader(part: int) -> Reader:

@@ -5,26 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .homes import archive, fetch, file_of, is_synthetic
+from ...dataset.formats.translations import END, START, UNK, listed_words, pairs, short_samples
+from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, reader, sentence
 
 __all__ = ["fetch", "gen", "get_dict", "reader_creator", "test", "train"]
-
-START, END, UNK = "<s>", "<e>", "<unk>"
-UNK_IDX = 2
-LONGEST = 80
-
-
-def _dicts(tar_file: str, dict_size: int) -> tuple[dict[str, int], dict[str, int]]:
-    dicts = []
-    with archive(tar_file) as tar:
-        for side in ("src.dict", "trg.dict"):
-            member = next(each for each in tar if each.name.endswith(side))
-            file = tar.extractfile(member)
-            assert file is not None
-            lines = file.read().decode().splitlines()[:dict_size]
-            dicts.append({line.strip(): number for number, line in enumerate(lines)})
-    return dicts[0], dicts[1]
 
 
 def reader_creator(tar_file: str, file_name: str, dict_size: int) -> Reader:
@@ -37,24 +22,9 @@ def reader_creator(tar_file: str, file_name: str, dict_size: int) -> Reader:
     """
 
     def read() -> Iterator[Any]:
-        source, target = _dicts(tar_file, dict_size)
-        with archive(tar_file) as tar:
-            for member in [each for each in tar if each.name.endswith(file_name)]:
-                file = tar.extractfile(member)
-                assert file is not None
-                for line in file:
-                    parts = line.decode().strip().split("\t")
-                    if len(parts) == 2:
-                        yield from _sample(parts, source, target)
+        yield from short_samples(pairs(tar_file, file_name), *listed_words(tar_file, dict_size))
 
     return read
-
-
-def _sample(parts: list[str], source: dict[str, int], target: dict[str, int]) -> Iterator[Any]:
-    words = [source.get(word, UNK_IDX) for word in [START, *parts[0].split(), END]]
-    translation = [target.get(word, UNK_IDX) for word in parts[1].split()]
-    if len(words) <= LONGEST and len(translation) <= LONGEST:
-        yield words, [target[START], *translation], [*translation, target[END]]
 
 
 def made_pairs(what: str, count: int, source: int, target: int) -> Reader:
@@ -119,7 +89,7 @@ def get_dict(dict_size: int, reverse: bool = True) -> tuple[Any, Any]:
         both = {word: number for number, word in enumerate(words)}
         dicts: tuple[Any, Any] = (both, dict(both))
     else:
-        dicts = _dicts(file_of("wmt14", "wmt14.tgz", "wmt%2Fwmt14.tgz"), dict_size)
+        dicts = listed_words(file_of("wmt14", "wmt14.tgz", "wmt%2Fwmt14.tgz"), dict_size)
     if not reverse:
         return dicts
     return tuple({number: word for word, number in each.items()} for each in dicts)  # type: ignore[return-value]

@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ...dataset.formats.translations import MARKS, counted_words, pairs, samples
 from ...errors import ArgumentError
-from .homes import archive, fetch, file_of, is_synthetic
+from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader
 from .wmt14 import made_pairs
 
 __all__ = ["fetch", "get_dict", "reader_creator", "test", "train", "validation"]
 
-START_MARK, END_MARK, UNK_MARK = "<s>", "<e>", "<unk>"
+START_MARK, END_MARK, UNK_MARK = MARKS
 TOTAL_EN_WORDS, TOTAL_DE_WORDS = 11250, 19220
-_MARKS = [START_MARK, END_MARK, UNK_MARK]
 
 
 def _archive() -> str:
     return file_of("wmt16", "wmt16.tar.gz", "wmt16%2Fwmt16.tar.gz")
 
 
-def _pairs(tar_file: str, part: str) -> Iterator[list[str]]:
-    with archive(tar_file) as tar:
-        file = tar.extractfile(part)
-        assert file is not None
-        for line in file:
-            parts = line.decode().strip().split("\t")
-            if len(parts) == 2:
-                yield parts
-
-
 def _dict(tar_file: str, dict_size: int, lang: str) -> dict[str, int]:
     side = 0 if lang == "en" else 1
-    counts = Counter(
-        word for parts in _pairs(tar_file, "wmt16/train") for word in parts[side].split()
-    )
-    words = [word for word, _ in counts.most_common(max(dict_size - len(_MARKS), 0))]
-    return {word: number for number, word in enumerate([*_MARKS, *words])}
+    return counted_words((parts[side] for parts in pairs(tar_file, "wmt16/train")), dict_size)
 
 
 def reader_creator(
@@ -57,12 +42,8 @@ def reader_creator(
         other = "de" if src_lang == "en" else "en"
         source = _dict(tar_file, src_dict_size, src_lang)
         target = _dict(tar_file, trg_dict_size, other)
-        start, end, unknown = (source[mark] for mark in _MARKS)
-        for parts in _pairs(tar_file, file_name):
-            given, wanted = parts if src_lang == "en" else reversed(parts)
-            words = [source.get(word, unknown) for word in given.split()]
-            translation = [target.get(word, unknown) for word in wanted.split()]
-            yield [start, *words, end], [start, *translation], [*translation, end]
+        both = pairs(tar_file, file_name)
+        yield from samples(both if src_lang == "en" else map(reversed, both), source, target)
 
     return read
 
@@ -116,7 +97,7 @@ def get_dict(lang: str, dict_size: int, reverse: bool = False) -> dict[Any, Any]
     """
     size = min(dict_size, TOTAL_EN_WORDS if lang == "en" else TOTAL_DE_WORDS)
     if is_synthetic():
-        words = [*_MARKS, *(f"{lang}{i}" for i in range(3, size))]
+        words = [*MARKS, *(f"{lang}{i}" for i in range(3, size))]
         found = {word: number for number, word in enumerate(words)}
     else:
         found = _dict(_archive(), size, lang)

@@ -17,7 +17,15 @@ from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...nn.functional import sigmoid, softplus
 from . import noise
-from .distribution import METHODS, need_same, parameters_in, sizes_in, tensor_of, without_gradient
+from .distribution import (
+    METHODS,
+    Distribution,
+    need_same,
+    parameters_in,
+    sizes_in,
+    tensor_of,
+    without_gradient,
+)
 from .exponential_family import ExponentialFamily
 
 if TYPE_CHECKING:
@@ -66,13 +74,13 @@ class Bernoulli(ExponentialFamily):
         return self.probs * (1.0 - self.probs)
 
     @METHODS
-    def sample(self, shape: Sequence[int]) -> Tensor:
+    def sample(self, shape: Sequence[int]) -> Tensor:  # type: ignore[override]
         """Random draws."""
         spread = expand(self.probs, [*sizes_in(shape), *self.batch_shape])
         return without_gradient(eager.bernoulli, spread)
 
     @METHODS
-    def rsample(self, shape: Sequence[int], temperature: float = 1.0) -> Tensor:
+    def rsample(self, shape: Sequence[int], temperature: float = 1.0) -> Tensor:  # type: ignore[override]
         """Random numbers whose ``sigmoid`` is near to ones and zeros, and through which gradients
         flow to the probabilities (Maddison et al., The concrete distribution, 2017).
 
@@ -105,10 +113,10 @@ class Bernoulli(ExponentialFamily):
         return softplus(self.logits) - self.probs * self.logits
 
     @METHODS
-    def kl_divergence(self, other: Bernoulli) -> Tensor:
+    def kl_divergence(self, other: Distribution) -> Tensor:
         """The divergence of Kullback and Leibler from another one, in nats."""
-        need_same(self, other)
-        mine, theirs = self.logits, other.logits
+        second = need_same(self, other)
+        mine, theirs = self.logits, second.logits
         return softplus(theirs) - softplus(mine) + sigmoid(mine) * (mine - theirs)
 
 

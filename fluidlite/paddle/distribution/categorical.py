@@ -60,7 +60,7 @@ class Categorical(Distribution):
         super().__init__(self.logits.shape[:-1])
 
     @METHODS
-    def sample(self, shape: Sequence[int]) -> Tensor:
+    def sample(self, shape: Sequence[int]) -> Tensor:  # type: ignore[override]
         """Random draws, int64."""
         return without_gradient(self._places, shape)
 
@@ -75,12 +75,12 @@ class Categorical(Distribution):
         return reshape(drawn, [*front, *self.batch_shape])
 
     @METHODS
-    def kl_divergence(self, other: Categorical) -> Tensor:
+    def kl_divergence(self, other: Distribution) -> Tensor:
         """The divergence of Kullback and Leibler from another one, in nats, with a last dimension
         of size 1.
         """
-        need_same(self, other)
-        mine, theirs = _log_shares(self.logits), _log_shares(other.logits)
+        second = need_same(self, other)
+        mine, theirs = _log_shares(self.logits), _log_shares(second.logits)
         return total(exp(mine) * (mine - theirs), -1, keepdim=True)
 
     def entropy(self) -> Tensor:

@@ -59,12 +59,12 @@ class Cauchy(Distribution):
         raise ArgumentError("Cauchy: expected a distribution with a stddev, this one has none")
 
     @METHODS
-    def sample(self, shape: Sequence[int], name: str | None = None) -> Tensor:
+    def sample(self, shape: Sequence[int], name: str | None = None) -> Tensor:  # type: ignore[override]
         """Random draws."""
         return without_gradient(self.rsample, shape)
 
     @METHODS
-    def rsample(self, shape: Sequence[int], name: str | None = None) -> Tensor:
+    def rsample(self, shape: Sequence[int], name: str | None = None) -> Tensor:  # type: ignore[override]
         """Random draws, through which gradients flow to the parameters."""
         angle = (noise.uniform(shape, self.loc) - 0.5) * math.pi
         return self.loc + self.scale * tan(angle)
@@ -88,14 +88,14 @@ class Cauchy(Distribution):
         return log(self.scale * (4.0 * math.pi))
 
     @METHODS
-    def kl_divergence(self, other: Cauchy) -> Tensor:
+    def kl_divergence(self, other: Distribution) -> Tensor:
         """The divergence of Kullback and Leibler from another one, in nats (Chyzak and Nielsen, A
         closed-form formula for the Kullback-Leibler divergence between Cauchy distributions, 2019).
         """
-        need_same(self, other)
-        widths, away = self.scale + other.scale, self.loc - other.loc
+        second = need_same(self, other)
+        widths, away = self.scale + second.scale, self.loc - second.loc
         ways = square(widths) + square(away)
-        return log(ways) - log(self.scale * 4.0) - log(other.scale)
+        return log(ways) - log(self.scale * 4.0) - log(second.scale)
 
 
 list_public_names(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ...functions.arguments import ArrayLike
 
 __all__ = ["Distribution"]
+
+T = TypeVar("T", bound="Distribution")
 
 #: what methods of distributions take
 METHODS = Family(
@@ -204,16 +206,17 @@ class Distribution(Described):
         )
 
 
-def need_same(distribution: Distribution, other: Any) -> None:
-    """Refuse a distribution of another kind.
+def need_same(distribution: T, other: Any) -> T:
+    """A distribution that is of the class of another one.
 
     Raises:
-        ArgumentError: ``other`` is none of the class of ``distribution``.
+        ArgumentError: it is none.
     """
     if not isinstance(other, type(distribution)):
         raise ArgumentError(
             f"kl_divergence: expected a {type(distribution).__name__}, got {type(other).__name__}"
         )
+    return other
 
 
 list_public_names(globals())

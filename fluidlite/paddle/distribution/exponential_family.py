@@ -54,14 +54,15 @@ class ExponentialFamily(Distribution):
 
 def log_normalizer(family: ExponentialFamily) -> tuple[Any, list[Any], list[Any]]:
     """A of the natural parameters, its gradient by them, and the parameters."""
-    natural = []
+    natural: list[Any] = []
     for parameter in family._natural_parameters:
-        copy = assign(parameter)
+        copy: Any = assign(parameter)
         copy.stop_gradient = False
         natural.append(copy)
     out = family._log_normalizer(*natural)
     if builds.get():
-        return out, gradients(total(out), natural), natural
+        whole: Any = total(out)
+        return out, gradients(whole, natural), natural
     return out, grad(total(out), natural, create_graph=True), natural
 
 

@@ -122,11 +122,13 @@ class Geometric(Distribution):
         return tensor_of(k, self.probs)
 
     @METHODS
-    def kl_divergence(self, other: Geometric) -> Tensor:
+    def kl_divergence(self, other: Distribution) -> Tensor:
         """The divergence of Kullback and Leibler from another one, in nats."""
-        need_same(self, other)
+        second = need_same(self, other)
         fails = 1.0 - self.probs
-        return log(self.probs / other.probs) + fails / self.probs * log(fails / (1.0 - other.probs))
+        return log(self.probs / second.probs) + fails / self.probs * log(
+            fails / (1.0 - second.probs)
+        )
 
 
 list_public_names(globals())

@@ -72,12 +72,12 @@ class Gumbel(TransformedDistribution):
         return log(self.scale) + (1.0 + float(np.euler_gamma))
 
     @METHODS
-    def sample(self, shape: Sequence[int]) -> Tensor:
+    def sample(self, shape: Sequence[int]) -> Tensor:  # type: ignore[override]
         """Random draws."""
         return without_gradient(self.rsample, shape)
 
     @METHODS
-    def rsample(self, shape: Sequence[int]) -> Tensor:
+    def rsample(self, shape: Sequence[int]) -> Tensor:  # type: ignore[override]
         """Random draws, through which gradients flow to the parameters."""
         kind = np.finfo(self.loc.array.dtype)
         # between the smallest number and the largest one below 1, whose logarithms are finite

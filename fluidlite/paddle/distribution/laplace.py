@@ -100,12 +100,12 @@ class Laplace(Distribution):
         return self.loc - self.scale * sign(drawn) * log1p(-absolute(drawn))
 
     @METHODS
-    def kl_divergence(self, other: Laplace) -> Tensor:
+    def kl_divergence(self, other: Distribution) -> Tensor:
         """The divergence of Kullback and Leibler from another one, in nats."""
-        need_same(self, other)
-        ratio = self.scale / other.scale
-        away = absolute(self.loc - other.loc)
-        return away / other.scale + ratio * exp(-away / self.scale) - log(ratio) - 1.0
+        second = need_same(self, other)
+        ratio = self.scale / second.scale
+        away = absolute(self.loc - second.loc)
+        return away / second.scale + ratio * exp(-away / self.scale) - log(ratio) - 1.0
 
 
 list_public_names(globals())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...functions.elementary import exp, expm1
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
-from .distribution import METHODS, need_same
+from .distribution import METHODS, Distribution, need_same
 from .normal import Normal
 from .transform import ExpTransform
 from .transformed_distribution import TransformedDistribution
@@ -50,10 +50,10 @@ class LogNormal(TransformedDistribution):
         return self._normal.entropy() + self._normal.mean
 
     @METHODS
-    def kl_divergence(self, other: LogNormal) -> Tensor:
+    def kl_divergence(self, other: Distribution) -> Tensor:
         """The divergence of Kullback and Leibler from another one, in nats."""
-        need_same(self, other)
-        return self._normal.kl_divergence(other._normal)
+        second = need_same(self, other)
+        return self._normal.kl_divergence(second._normal)
 
 
 list_public_names(globals())

@@ -78,10 +78,10 @@ class Normal(Distribution):
         return exp(away * away * -0.5) / (self.scale * math.sqrt(2 * math.pi))
 
     @METHODS
-    def kl_divergence(self, other: Normal) -> Tensor:
+    def kl_divergence(self, other: Distribution) -> Tensor:
         """The divergence of Kullback and Leibler from another one, in nats."""
-        need_same(self, other)
-        ratio, away = self.scale / other.scale, (self.loc - other.loc) / other.scale
+        second = need_same(self, other)
+        ratio, away = self.scale / second.scale, (self.loc - second.loc) / second.scale
         square = ratio * ratio
         return 0.5 * (square + away * away - 1.0 - log(square))
 

@@ -1,0 +1,1 @@
+"""Formats of classic data sets: what their files hold, as samples."""
