@@ -12,6 +12,7 @@ from ..ir.operator_arguments import undeclared_value
 from ..ir.program import Program
 from ..opdef.attribute import BlockRef
 from .editing import transformed
+from .explaining import explained
 from .pairing import Gradients
 from .selecting import Operators, operators_of, place_of, positions_of
 
@@ -20,6 +21,8 @@ def set_attributes(
     program: Program,
     where: Operators,
     attributes: Mapping[str, Any] | Callable[[Operator], Mapping[str, Any]],
+    *,
+    explain: bool = False,
 ) -> Program:
     """A program some of whose operators have other attributes.
 
@@ -31,6 +34,7 @@ def set_attributes(
         where: which operators: operators, positions in block 0, types, variables that they write, a
             function, or several of these.
         attributes: name -> value; or a function that gives those of an operator.
+        explain: print what came of each operator that is not as it was.
 
     Raises:
         ArgumentError: there are no such operators.
@@ -61,7 +65,7 @@ def set_attributes(
         for (index, position), (op, new) in zip(places, rows):
             _set(copied.blocks[index].ops[position], new, follows=id(op) not in ids)
 
-    return transformed(program, change)
+    return explained(transformed(program, change), explain, "set_attributes", program)
 
 
 def _followers(

@@ -11,6 +11,7 @@ from ..ir.block import Block
 from ..ir.program import Program
 from ..ir.variable import Variable
 from .blocks import ENDS
+from .explaining import explained
 from .parts import WRITTEN_FIRST, CutOut
 from .selecting import (
     Operators,
@@ -25,7 +26,13 @@ from .selecting import (
 from .versions import Version, Versions, block_of
 
 
-def cut(program: Program, inputs: Iterable[ValueLike], outputs: Iterable[ValueLike]) -> Program:
+def cut(
+    program: Program,
+    inputs: Iterable[ValueLike],
+    outputs: Iterable[ValueLike],
+    *,
+    explain: bool = False,
+) -> Program:
     """The part of a program that computes some variables from others.
 
     The inputs become data; parameters and what else stays between runs is kept where the part reads
@@ -40,7 +47,7 @@ def cut(program: Program, inputs: Iterable[ValueLike], outputs: Iterable[ValueLi
         program: stays as it is.
         inputs: variables, names or values, visible where the outputs are.
         outputs: variables, names or values of one block.
-
+        explain: print what came of each operator that is not as it was.
     Raises:
         UnknownVariableError: there is no such variable.
         ArgumentError: the outputs need what is not among the inputs (says what, and which operators
@@ -70,16 +77,18 @@ def cut(program: Program, inputs: Iterable[ValueLike], outputs: Iterable[ValueLi
     kept = needed_for(versions, wanted, given)
     part = CutOut(versions, kept, given, wanted)
     part.check()
-    return part.build(program)
+    reason = "the outputs do not need it behind the inputs"
+    return explained(part.build(program), explain, "cut", program, left_out=reason)
 
 
-def extract(program: Program, operators: Operators) -> Program:
+def extract(program: Program, operators: Operators, *, explain: bool = False) -> Program:
     """A program of some operators alone: what others gave them becomes data.
 
     Args:
         program: stays as it is.
         operators: what chooses operators of one block: operators, positions, types, variables that
             they write, or a function.
+        explain: print what came of each operator that is not as it was.
 
     Raises:
         ArgumentError: there are no such operators, they lie in several blocks, or what they read
@@ -110,7 +119,8 @@ def extract(program: Program, operators: Operators) -> Program:
     results = [v for v in last.values() if v in read_elsewhere or v not in read]
     results = [v for v in results if block.var_recursive(v[0]).kind is Kind.LOD_TENSOR]
     results.sort(key=lambda version: versions.writer[version])
-    return CutOut(versions, positions, inputs, results).build(program)
+    part = CutOut(versions, positions, inputs, results).build(program)
+    return explained(part, explain, "extract", program, left_out="it was not chosen")
 
 
 def _is_given(block: Block, version: Version) -> bool:

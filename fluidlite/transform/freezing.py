@@ -27,6 +27,7 @@ from ..opdef.definition import lookup
 from ..scope import Scope, global_scope
 from .cutting import needed_for
 from .editing import verified
+from .explaining import explained
 from .inserting import FreeNames
 from .parts import CutOut, missing_values
 from .selecting import VariableLike, name_of, place_of
@@ -51,7 +52,11 @@ _HELD_BY = {
 
 
 def freeze(
-    program: Program, scope: Scope | None = None, names: Iterable[VariableLike] | None = None
+    program: Program,
+    scope: Scope | None = None,
+    names: Iterable[VariableLike] | None = None,
+    *,
+    explain: bool = False,
 ) -> Program:
     """A program in which parameters are constants.
 
@@ -65,6 +70,7 @@ def freeze(
         scope: has the values; the global scope when None.
         names: which parameters, or other variables that stay between runs; all parameters when
             None.
+        explain: print what came of each operator that is not as it was.
 
     Raises:
         UnknownVariableError: there is no such variable.
@@ -88,7 +94,7 @@ def freeze(
     for variable in chosen:
         _check_unwritten(program, variable)
     values = {variable.name: _value(variable, source) for variable in chosen}
-    return verified(program, partial(_freeze, values=values))
+    return explained(verified(program, partial(_freeze, values=values)), explain, "freeze", program)
 
 
 def _chosen(program: Program, names: Iterable[VariableLike] | None) -> list[Variable]:
@@ -246,7 +252,7 @@ def _are_alike(array: Any) -> bool:
 
 
 def unfreeze(
-    program: Program, names: Iterable[VariableLike] | None = None
+    program: Program, names: Iterable[VariableLike] | None = None, *, explain: bool = False
 ) -> tuple[Program, Program]:
     """A program in which constants are parameters, and the startup program that gives them their
     values.
@@ -254,6 +260,7 @@ def unfreeze(
     Args:
         program: stays as it is.
         names: which constants; when None, those that :func:`freeze` made.
+        explain: print what came of each operator that is not as it was.
 
     Returns:
         the program, and its startup program.
@@ -285,7 +292,9 @@ def unfreeze(
         startup.global_block().vars[name].persistable = True
     startup.touch()
     inside = {name: _is_trained(block.ops[versions.writer[name, 1]]) for name in chosen}
-    return verified(program, partial(_unfreeze, chosen=inside, positions=positions)), startup
+    changed = verified(program, partial(_unfreeze, chosen=inside, positions=positions))
+    why = "its value is in the startup program"
+    return explained(changed, explain, "unfreeze", program, left_out=why), startup
 
 
 def _constants(block: Block, versions: Versions, names: Iterable[VariableLike] | None) -> list[str]:

@@ -13,6 +13,7 @@ from ..ir.program import Program, copy_operator
 from ..ir.pruning import drop_blocks
 from .blocks import ENDS, append_blocks, remove_ends
 from .editing import transformed, verified
+from .explaining import explained
 from .inserting import FreeNames
 from .merging import names_in_merge, shared_names
 from .naming import all_names, rename_in
@@ -28,6 +29,8 @@ def inline(
     callee: Program | None = None,
     inputs: Mapping[str, VariableLike] | None = None,
     outputs: Mapping[str, str] | None = None,
+    *,
+    explain: bool = False,
 ) -> Program:
     """A program with what another one does in its place; or with the operators of a block in the
     place of the operator that runs it.
@@ -42,6 +45,7 @@ def inline(
         callee: the other program, which stays as it is.
         inputs: data variable of the callee -> what it is in the program.
         outputs: variable of the callee -> its name in the program, which no variable has.
+        explain: print what came of each operator that is not as it was.
 
     Raises:
         UnknownVariableError: there is no such variable.
@@ -63,15 +67,16 @@ def inline(
                 "expected a program to inline, or the operator alone that runs a block"
             )
         place = positions_of([_always_run(operator_of(program, at))])[0]
-        return verified(program, partial(_dissolve, place=place))
+        return explained(
+            verified(program, partial(_dissolve, place=place)), explain, "inline", program
+        )
     block = program.global_block() if at is None else operator_of(program, at).block
     passed = {name_of(name): name_of(value) for name, value in (inputs or {}).items()}
     wanted = {name_of(name): name_of(value) for name, value in (outputs or {}).items()}
     _check_ends(block, callee, passed, wanted)
     place = (0, -1) if at is None else positions_of([operator_of(program, at)])[0]
-    return transformed(
-        program, partial(_inline, callee=callee, passed=passed, wanted=wanted, place=place)
-    )
+    change = partial(_inline, callee=callee, passed=passed, wanted=wanted, place=place)
+    return explained(transformed(program, change), explain, "inline", program)
 
 
 def _check_ends(

@@ -14,6 +14,7 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from .editing import copied_operator, transformed
+from .explaining import explained
 from .merging import Programs, programs_of
 from .replacing import check_alike, check_gradients, read_instead
 from .selecting import Operators, one_or_several, operators_of, place_of, positions_of
@@ -23,7 +24,9 @@ Results: TypeAlias = Variable | Sequence[Variable | None] | None
 Insertion: TypeAlias = Callable[..., Results] | Operator | Iterable[Operator]
 
 
-def insert_before(program: Programs, at: Operators, what: Insertion) -> Programs:
+def insert_before(
+    program: Programs, at: Operators, what: Insertion, *, explain: bool = False
+) -> Programs:
     """A program with more operators in front of some.
 
     Args:
@@ -34,6 +37,7 @@ def insert_before(program: Programs, at: Operators, what: Insertion) -> Programs
             what it returns, the operator reads in their place: variables, in their order, None for
             those that stay.  Or operators, of any program, whose variables are declared where they
             are not there.
+        explain: print what came of each operator that is not as it was.
 
     Returns:
         the program; or the pair.
@@ -52,10 +56,12 @@ def insert_before(program: Programs, at: Operators, what: Insertion) -> Programs
     >>> [op.type for op in program.global_block().ops]
     ['tanh', 'mul', 'elementwise_add']
     """
-    return _inserted(program, at, what, behind=False)
+    return _inserted(program, at, what, False, explain)
 
 
-def insert_after(program: Programs, at: Operators, what: Insertion) -> Programs:
+def insert_after(
+    program: Programs, at: Operators, what: Insertion, *, explain: bool = False
+) -> Programs:
     """A program with more operators behind some.
 
     Args:
@@ -65,6 +71,7 @@ def insert_after(program: Programs, at: Operators, what: Insertion) -> Programs:
         what: a function that is given the variables that an operator writes, and builds by layers;
             what it returns, operators behind read in their place: variables, in their order, None
             for those that stay.  Or operators, as of :func:`insert_before`.
+        explain: print what came of each operator that is not as it was.
 
     Returns:
         the program; or the pair.
@@ -80,17 +87,21 @@ def insert_after(program: Programs, at: Operators, what: Insertion) -> Programs:
     >>> [op.type for op in program.global_block().ops]
     ['relu', 'scale', 'relu', 'scale']
     """
-    return _inserted(program, at, what, behind=True)
+    return _inserted(program, at, what, True, explain)
 
 
-def _inserted(program: Programs, at: Operators, what: Insertion, behind: bool) -> Programs:
+def _inserted(
+    program: Programs, at: Operators, what: Insertion, behind: bool, explain: bool
+) -> Programs:
     main, *startups = programs_of(program, "the program")
     places = positions_of(operators_of(main, at))
-    grown = [startup.clone() for startup in startups]
+    grown: list[Program] = [startup.clone() for startup in startups]
     insert = partial(_insert, places=places, what=what, behind=behind, startups=grown)
     changed = transformed(main, insert)
     for startup in grown:
         startup.verify()
+    name = "insert_after" if behind else "insert_before"
+    explained((changed, *grown), explain, name, main, *startups)
     return cast("Programs", (changed, grown[0]) if grown else changed)
 
 

@@ -19,6 +19,7 @@ from ..ir.variable import Variable
 from ..scope import Scope
 from .blocks import append_blocks, holders_in, remove_ends
 from .editing import transformed
+from .explaining import explained
 from .naming import all_names, derivations, rename_in
 from .replacing import difference, error_of
 from .selecting import VariableLike, name_of, one_or_several, variable_of
@@ -30,7 +31,12 @@ Shared: TypeAlias = Iterable[VariableLike] | Mapping[VariableLike, VariableLike]
 
 
 def merge(
-    a: Programs, b: Programs, shared: Shared = None, scopes: tuple[Scope, Scope] | None = None
+    a: Programs,
+    b: Programs,
+    shared: Shared = None,
+    scopes: tuple[Scope, Scope] | None = None,
+    *,
+    explain: bool = False,
 ) -> Programs:
     """One program that does what one program does, and then what another one does.
 
@@ -47,6 +53,7 @@ def merge(
             (parameters) and has the same name in both.
         scopes: where the values of the first and of the second are; those of shared variables are
             compared.
+        explain: print what came of each operator that is not as it was.
 
     Returns:
         the program; or the pair.
@@ -78,6 +85,8 @@ def merge(
         known = {old for old, new in one.items() if _initializers(startup, new)}
         append = partial(_append, other=other, names=names, one=one, known=known)
         merged.append(transformed(startup, append))
+    given = [program for pair in zip(first, second) for program in pair]
+    explained(merged, explain, "merge", *given, left_out="the first program does it")
     return merged[0] if isinstance(a, Program) else (merged[0], merged[1])
 
 

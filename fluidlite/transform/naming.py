@@ -12,6 +12,7 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from .editing import verified
+from .explaining import explained
 from .selecting import declaring_block, place_of, variable_of
 from .versions import mentions
 
@@ -26,7 +27,7 @@ _AGAIN = "grad/"  #: stands, once or more, in front of names of further gradient
 _LISTING = frozenset({"backward_skip_vars", "of"})
 
 
-def rename(program: Program, names: Renaming) -> Program:
+def rename(program: Program, names: Renaming, *, explain: bool = False) -> Program:
     """A program whose variables have other names.
 
     Gradients (``x@GRAD``, and what begins so) and saved values are called after their variable,
@@ -39,6 +40,7 @@ def rename(program: Program, names: Renaming) -> Program:
         program: stays as it is.
         names: old name or variable -> new name; or a function that is given the name of each
             variable and gives another one, or None.
+        explain: print what came of each operator that is not as it was.
 
     Raises:
         UnknownVariableError: the program has no such variable.
@@ -55,7 +57,8 @@ def rename(program: Program, names: Renaming) -> Program:
     features = relu(X=image)
     """
     chosen = _chosen(program, names)
-    return verified(program, lambda copied: rename_in(copied, all_names(program, chosen)))
+    changed = verified(program, lambda copied: rename_in(copied, all_names(program, chosen)))
+    return explained(changed, explain, "rename", program)
 
 
 def renamed_states(program: Program, names: Renaming) -> dict[str, str]:

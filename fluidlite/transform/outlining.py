@@ -15,6 +15,7 @@ from ..ir.program import Program, copy_operator
 from ..ir.variable import Variable
 from .blocks import ENDS, subtree
 from .editing import verified
+from .explaining import explained
 from .inserting import FreeNames
 from .selecting import Operators, operators_of, place_of, positions_of
 from .versions import mentions
@@ -22,7 +23,7 @@ from .versions import mentions
 _ALWAYS = "always"  #: stem of the condition of a block that always runs
 
 
-def outline(program: Program, operators: Operators) -> Program:
+def outline(program: Program, operators: Operators, *, explain: bool = False) -> Program:
     """A program in which some operators are a block of their own.
 
     The block belongs to a ``conditional_block`` whose condition always holds, so that it runs, has
@@ -33,6 +34,7 @@ def outline(program: Program, operators: Operators) -> Program:
     Args:
         program: stays as it is.
         operators: operators of one block.
+        explain: print what came of each operator that is not as it was.
 
     Raises:
         ArgumentError: there are no such operators; they lie in several blocks, feed or fetch; or
@@ -57,7 +59,8 @@ def outline(program: Program, operators: Operators) -> Program:
             raise ArgumentError(f"{place_of(op)} stays in block 0; leave it out")
     places = positions_of(chosen)
     before = _movable(block, chosen)
-    return verified(program, partial(_outline, places=places, before=before))
+    changed = verified(program, partial(_outline, places=places, before=before))
+    return explained(changed, explain, "outline", program)
 
 
 def _movable(block: Block, chosen: Sequence[Operator]) -> set[int]:

@@ -13,6 +13,7 @@ from ..opdef.gradient import GRAD
 from ..opdef.spec import agree
 from .blocks import subtree
 from .editing import transformed
+from .explaining import explained
 from .selecting import (
     ValueAt,
     ValueLike,
@@ -25,7 +26,9 @@ from .selecting import (
 from .versions import Version, Versions, block_of
 
 
-def replace(program: Program, variable: ValueLike, by: VariableLike) -> Program:
+def replace(
+    program: Program, variable: ValueLike, by: VariableLike, *, explain: bool = False
+) -> Program:
     """A program whose operators read one variable where they read another one.
 
     Operators that the new variable is computed by go on reading the old one: so what a probe, or
@@ -36,6 +39,7 @@ def replace(program: Program, variable: ValueLike, by: VariableLike) -> Program:
         program: stays as it is.
         variable: what is read; a :class:`ValueAt` where its variable holds several in turn.
         by: the variable of the same block, or of one around it, that is read in its place.
+        explain: print what came of each operator that is not as it was.
 
     Raises:
         UnknownVariableError: there is no such variable.
@@ -59,14 +63,14 @@ def replace(program: Program, variable: ValueLike, by: VariableLike) -> Program:
     new = _visible(program, block, by)
     check_alike(old, new)
     if old is new:
-        return program.clone()
+        return explained(program.clone(), explain, "replace", program)
     version = _version(program, Versions(block), variable)
 
     def change(copied: Program) -> None:
         inside = copied.blocks[block.idx]
         read_instead(inside, version, copied.blocks[new.block.idx].vars[new.name])
 
-    return transformed(program, change)
+    return explained(transformed(program, change), explain, "replace", program)
 
 
 def read_instead(block: Block, version: Version, new: Variable) -> None:

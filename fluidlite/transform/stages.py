@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from ..errors import ArgumentError, FetchError, suggestion
+from ..ground.console import say
 from ..ground.dtypes import Kind
 from ..ground.values import LoDTensor
 from ..ir.analysis import fed_names, fetched_names
@@ -17,6 +18,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..runtime.executor import Executor
 from ..runtime.feeding import handed_out
+from .block_values import said_operator
 from .blocks import ENDS, subtree
 from .parts import CutOut, declared_while, named_readers
 from .results import Transformed
@@ -33,6 +35,8 @@ def split(
     program: Program,
     at: int | Iterable[Operators] | Operators,
     outputs: Iterable[VariableLike] = (),
+    *,
+    explain: bool = False,
 ) -> list[Transformed]:
     """The stages of a program: programs that compute, one after the other, what the program does.
 
@@ -47,6 +51,7 @@ def split(
             to be, which do about the same work.
         outputs: what is wanted of the program; it is among the outputs of the stages.  What a model
             fetches, and what nothing reads, is wanted in any case.
+        explain: print where each stage begins, and what it is fed and gives.
 
     Returns:
         for each stage its program, the variables that it is fed, and those that it computes for
@@ -78,7 +83,13 @@ def split(
     wanted = _wanted(program, versions, positions, outputs)
     edges = [positions[0], *bounds, positions[-1] + 1]
     rows = [[i for i in positions if a <= i < b] for a, b in pairwise(edges)]
-    return [_stage(program, versions, row, crossings, wanted) for row in rows]
+    stages = [_stage(program, versions, row, crossings, wanted) for row in rows]
+    if explain:
+        for number, (row, stage) in enumerate(zip(rows, stages)):
+            op = block.ops[row[0]]
+            place = said_operator(0, row[0], op.type, op.callsite)
+            say(f"{place}: split: begins stage {number}, {stage!r}")
+    return stages
 
 
 def run_stages(
