@@ -47,6 +47,17 @@ OPERATORS_OF_PADDLE_2 = {
         copy_cross_scope distributed_push_sparse heter_listen_and_serv pull_box_extended_sparse
         pull_gpups_sparse push_box_extended_sparse push_box_sparse push_gpups_sparse push_sparse
         push_sparse_v2 send_and_recv""",
+    "sparse tensors are values and places of dense ones, so `paddle.sparse` needs no operators of "
+    "its own, and programs have no such variables": """
+        sparse_abs sparse_acos sparse_acosh sparse_add sparse_addmm sparse_asin sparse_asinh
+        sparse_atan sparse_atanh sparse_batch_norm sparse_cast sparse_coalesce sparse_conv3d
+        sparse_divide sparse_divide_scalar sparse_expm1 sparse_full_like sparse_fused_attention
+        sparse_indices sparse_isnan sparse_leaky_relu sparse_log1p sparse_masked_matmul
+        sparse_matmul sparse_maxpool sparse_multiply sparse_mv sparse_pow sparse_relu
+        sparse_relu6 sparse_reshape sparse_scale sparse_sin sparse_sinh sparse_slice
+        sparse_softmax sparse_sparse_coo_tensor sparse_sqrt sparse_square sparse_subtract
+        sparse_sum sparse_sync_batch_norm sparse_tan sparse_tanh sparse_to_dense
+        sparse_to_sparse_coo sparse_to_sparse_csr sparse_transpose sparse_values""",
     "primitives between two rewritings: no kernel runs them, and `prim2orig` takes them out of a "
     "program before it is run or saved": "*_p",
     "XPU": "*_xpu squeeze_excitation_block",

@@ -36,6 +36,8 @@ _provide(
     "values of variables between runs", partial(import_module, f"{__name__}.io.program_states")
 )
 _provide("predictors of models", partial(import_module, f"{__name__}.inference.analysis"))
+_provide("sparse forms of tensors", partial(import_module, f"{__name__}.paddle.sparse.creation"))
+_provide("operations on sparse tensors", partial(import_module, f"{__name__}.paddle.sparse"))
 _provide("files of tensors", partial(import_module, f"{__name__}.io.streams"))
 _provide("modules of fluid 1.8", partial(import_module, f"{__name__}.compat.alias"))
 _provide("what fills queues", lambda: import_module(f"{__name__}.readers.feeder").ProgramFeeder)

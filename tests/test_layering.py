@@ -26,7 +26,7 @@ HEAVY = {
     *("PIL", "google", "jax", "matplotlib", "mpi4py", "networkx", "onnx", "rich"),
     *("visualdl", "wandb"),
 }
-HEAVY |= {"tensorboardX", "threadpoolctl", "tqdm"}
+HEAVY |= {"scipy", "tensorboardX", "threadpoolctl", "tqdm"}
 # Also allowed inside functions: a module of the standard library that few programs need.
 LIGHT = {"concurrent", "ctypes", "difflib", "hashlib", "json", "random", "tempfile"}
 VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
@@ -493,6 +493,7 @@ SPELLINGS = {
         "paddle.distribution.constraint",
         "paddle.distribution.variable",
         "paddle.incubate.autograd",
+        "paddle.sparse.nn",
         "paddle.incubate.optimizer",
         "paddle.callbacks",
         "paddle.hapi",

@@ -76,13 +76,14 @@ def tensor_text(array: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
     )
 
 
-def elements_text(array: np.ndarray[Any, Any], signed: bool = False) -> str:
+def elements_text(array: np.ndarray[Any, Any], signed: bool = False, indent: int = _INDENT) -> str:
     """The elements of an array, whole numbers written without digits behind the point.
 
     Args:
         array: the elements.
         signed: whether others make room for the sign of negative ones, and infinities have a point,
             as in paddle 2.
+        indent: how many characters stand before it in its line.
     """
     options = _options.get()
     if array.ndim == 0:
@@ -95,10 +96,10 @@ def elements_text(array: np.ndarray[Any, Any], signed: bool = False) -> str:
     return np.array2string(
         array,
         separator=", ",
-        prefix=" " * _INDENT,
+        prefix=" " * indent,
         threshold=options.threshold,
         edgeitems=options.edgeitems,
-        max_line_width=options.linewidth,
+        max_line_width=options.linewidth + max(0, array.ndim - 1),  # brackets do not count
         formatter={"all": lambda v: _in_column(_number_text(v, options, signed), width, room)},
     )
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..errors import ArgumentError, ExplainedError, UnsupportedError
 from ..functions import selection
 from ..ground.dtypes import Kind
+from ..ground.extension import ExtensionPoint
 from ..ground.spellings import Spelling
 from ..ground.values import HeldTensor, Lod, LoDTensor
 from . import engine
@@ -15,12 +16,13 @@ from .recording import TensorRecord
 from .sweep import described
 from .views import layout
 
-_SPARSE = "tensors are dense; nothing makes a sparse one of them"
+SPARSE: ExtensionPoint[Any] = ExtensionPoint("sparse forms of tensors")
+_SPARSE = "all its elements are there; to_sparse_coo() makes a sparse one of it"
 #: methods that only other kinds of tensors have, and why
 _OF_OTHERS = {
     **dict.fromkeys(["nnz", "cols", "crows", "indices", "values", "coalesce"], _SPARSE),
-    **dict.fromkeys(["to_dense", "to_sparse_coo", "to_sparse_csr"], _SPARSE),
-    **dict.fromkeys(["rows", "get_selected_rows"], "it is a tensor, and no rows of one"),
+    "to_dense": _SPARSE,
+    "rows": "it is a tensor, and no rows of one",
     **dict.fromkeys(["get_map_tensor", "set_vocab", "set_string_list"], "there are no strings"),
     **dict.fromkeys(["create_parameter", "create_tensor"], "paddle.create_parameter makes one"),
     "cuda": "there is one place, 'cpu'",
@@ -141,7 +143,29 @@ class Storage(TensorRecord, results=False):
 
     def is_same_shape(self, y: Any) -> bool:
         """Whether another tensor has the same shape."""
-        return bool(self.array.shape == y.array.shape)
+        return [*self.array.shape] == [*y.shape]
+
+    def to_sparse_coo(self, sparse_dim: int) -> Any:
+        """The tensor with the coordinates of what is not zero.
+
+        Args:
+            sparse_dim: how many dimensions have coordinates, from the first on.
+
+        Raises:
+            AxisError: there are fewer dimensions, or it is 0 or less.
+        """
+        return SPARSE.get().coo_of(self, sparse_dim)
+
+    def to_sparse_csr(self) -> Any:
+        """The tensor by rows: which columns of each are not zero.
+
+        Raises:
+            ShapeError: it has not two or three dimensions.
+        """
+        return SPARSE.get().csr_of(self)
+
+    def get_selected_rows(self) -> None:
+        """None: it is a tensor, and no rows of one."""
 
     def is_integer(self) -> bool:
         """Whether the elements are integers."""

@@ -117,6 +117,7 @@ from . import (
     shape,
     slice,
     soft_labels,
+    sparse,
     special,
     stacked_recurrence,
     strides,

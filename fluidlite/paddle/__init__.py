@@ -118,7 +118,7 @@ if TYPE_CHECKING:
     from ..io import batch
     from . import (
         amp, base, callbacks, distributed, geometric, hapi, hub, incubate, inference, io, jit,
-        linalg, metric, onnx, profiler, static, sysconfig, utils,
+        linalg, metric, onnx, profiler, sparse, static, sysconfig, utils,
         vision,
     )  # fmt: skip
     from . import distribution, text
@@ -147,6 +147,7 @@ give_names(
             "metric",
             "onnx",
             "profiler",
+            "sparse",
             "static",
             "sysconfig",
             "utils",

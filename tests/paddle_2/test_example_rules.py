@@ -33,8 +33,7 @@ def tool():
         ("paddle.Model#0", "from paddle.vision.models import LeNet\nLeNet()", "pictures"),
         ("paddle.summary#0", "import paddle.vision as v\nv.models.LeNet()", "pictures"),
         ("paddle.cast#0", "x.astype('bfloat16')", "bfloat16"),
-        ("paddle.Tensor.nnz#0", "import paddle", "sparse tensors"),
-        ("paddle.dot#0", "import paddle\nx = paddle.eye(2)\nx.to_sparse_coo(2)", "sparse tensors"),
+        ("paddle.dot#0", "import paddle\nq = paddle.quantization.QAT(None)", "quantization"),
         ("paddle.load#0", "import paddle\nx = paddle.load('a'", None),
     ],
 )

@@ -1,0 +1,299 @@
+"""Sparse tensors compute what dense ones do, with gradients of every order."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import fluidlite.paddle as paddle
+from fluidlite.errors import AxisError, OutOfRangeError, ShapeError, UnsupportedError
+from fluidlite.kernels import sparse as kernels
+
+S, F = paddle.sparse, paddle.sparse.nn.functional
+RANDOM = np.random.default_rng(5)
+
+
+def sparse_array(*shape, share=0.4):
+    return RANDOM.normal(size=shape) * (RANDOM.random(shape) < share)
+
+
+def tensor(array, form="coo", stop=False):
+    x = paddle.to_tensor(array)
+    x = x.to_sparse_csr() if form == "csr" else x.to_sparse_coo(array.ndim)
+    x.stop_gradient = stop
+    return x
+
+
+FORMS = [(form, shape) for form in ("coo", "csr") for shape in ((4, 5), (3, 4, 5))]
+
+
+@pytest.mark.parametrize("form, shape", FORMS)
+def test_products_are_those_of_dense_matrices(form, shape):
+    array, other = sparse_array(*shape), sparse_array(*shape[:-2], 5, 3)
+    x, y, dense = tensor(array, form), tensor(other, form), paddle.to_tensor(other)
+    np.testing.assert_allclose(S.matmul(x, dense).numpy(), array @ other)
+    np.testing.assert_allclose(S.matmul(x, y).to_dense().numpy(), array @ other, atol=1e-12)
+    left = paddle.to_tensor(np.swapaxes(other, -1, -2))
+    turned = S.transpose(x, [*range(array.ndim - 2), array.ndim - 1, array.ndim - 2])
+    np.testing.assert_allclose(
+        S.matmul(left, turned).numpy(), np.swapaxes(array @ other, -1, -2), atol=1e-12
+    )
+    mask = tensor(sparse_array(*(array @ other).shape), form)
+    found = S.masked_matmul(paddle.to_tensor(array), dense, mask)
+    there = mask.to_dense().numpy() != 0
+    np.testing.assert_allclose(found.to_dense().numpy(), (array @ other) * there, atol=1e-12)
+    assert found.is_sparse_csr() == (form == "csr")
+    sums = S.matmul(x, y) * 2.0 + S.matmul(x, y)
+    np.testing.assert_allclose(sums.numpy(), 3 * (array @ other), atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["coo", "csr"])
+def test_products_with_vectors_and_sums(form):
+    array, vector = sparse_array(4, 5), RANDOM.normal(size=5)
+    x, plus = tensor(array, form), sparse_array(4, 3)
+    np.testing.assert_allclose(S.mv(x, paddle.to_tensor(vector)).numpy(), array @ vector)
+    other = sparse_array(5, 3)
+    found = S.addmm(paddle.to_tensor(plus), x, paddle.to_tensor(other), 2.0, 3.0)
+    np.testing.assert_allclose(found.numpy(), 2 * plus + 3 * (array @ other), atol=1e-12)
+    found = S.addmm(tensor(plus, form), x, tensor(other, form), 2.0, 3.0)
+    np.testing.assert_allclose(found.numpy(), 2 * plus + 3 * (array @ other), atol=1e-12)
+    assert S.pca_lowrank(x, 2)[1].shape == [2]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "float16"])
+def test_scipy_and_numpy_compute_alike(dtype, monkeypatch):
+    rows, cols = RANDOM.integers(0, 6, 20), RANDOM.integers(0, 4, 20)
+    values, dense = RANDOM.integers(-4, 5, 20).astype(dtype), np.arange(12).reshape(4, 3)
+    given = rows, cols, values, dense.astype(dtype), 6
+    expected = np.zeros((6, 3), dtype)
+    np.add.at(expected, rows, values[:, None] * dense.astype(dtype)[cols])
+    for found in (kernels.sum_of_rows(*given), kernels.by_columns(*given)):
+        assert found.dtype == dtype and (found == expected).all()
+    monkeypatch.setattr(kernels, "_CHUNK", 7)
+    inner = kernels.sampled(rows[:9] % 4, cols[:9], given[3], given[3])
+    assert (inner == (dense[rows[:9] % 4] * dense[cols[:9]]).sum(1).astype(dtype)).all()
+
+
+def slopes(function, *arrays, order):
+    """A gradient of that order of a sum of squares, with respect to the first argument's values."""
+    x, *others = arrays
+    value = (function(x, *others) ** 2).sum()
+    for _ in range(order):
+        (slope,) = paddle.grad(value, x.values() if hasattr(x, "values") else x, create_graph=True)
+        value = (slope**2).sum()
+    return value
+
+
+CASES = {
+    "matmul": (lambda x, y: S.matmul(x, y), (5, 3)),
+    "of sparse": (lambda x, y: S.matmul(x, y.to_sparse_coo(2)).to_dense(), (5, 3)),
+    "softmax": (lambda x, y: F.softmax(x).to_dense() + y, (4, 5)),
+    "multiply": (lambda x, y: S.multiply(x, S.coalesce(x)).to_dense() * y, (4, 5)),
+    "divide": (lambda x, y: S.divide(x, 2.0).to_dense() / (y * y + 1.0), (4, 5)),
+    "masked": (lambda x, y: S.masked_matmul(S.square(x).to_dense(), y, x).values(), (5, 5)),
+    "sum": (lambda x, y: S.sum(S.sin(x), 0).to_dense() * y, (5,)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_of_three_orders_are_differences(name):
+    function, shape = CASES[name]
+    array = np.zeros((4, 5))
+    places = [0, 0, 1, 2, 3, 3], [1, 4, 2, 0, 1, 3]
+    array[places] = [0.5, -0.3, 0.8, 0.4, -0.6, 0.7]
+    if name == "masked":
+        function = lambda x, y: CASES["masked"][0](x, y)
+    other = paddle.to_tensor(RANDOM.normal(size=shape) * 0.5)
+
+    def of(values):
+        return S.sparse_coo_tensor(places, values, [4, 5], stop_gradient=False)
+
+    start, step = array[places], 1e-5
+    for order in range(3):
+        x = of(paddle.to_tensor(start))
+        slopes(function, x, other, order=order).backward()
+        found = x.grad.values().numpy()
+        for k in (0, 3, 5):
+            shift = np.eye(6)[k] * step
+            above, below = (
+                float(slopes(function, of(paddle.to_tensor(start + s)), other, order=order))
+                for s in (shift, -shift)
+            )
+            np.testing.assert_allclose(found[k], (above - below) / (2 * step), 2e-5, 1e-6)
+
+
+@pytest.mark.parametrize("same_places", [False, True])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"padding": 1},
+        {"stride": 2, "padding": 1},
+        {"dilation": 2, "padding": (1, 2)},
+        {"padding": "SAME", "stride": 2},
+    ],
+)
+def test_convolutions_are_those_of_dense_images(given, same_places):
+    array = sparse_array(2, 6, 7, 1, share=0.3) * np.ones(3)
+    x = paddle.to_tensor(array).to_sparse_coo(3)
+    x.stop_gradient = False
+    weight = paddle.to_tensor(RANDOM.normal(size=(3, 3, 3, 2)), stop_gradient=False)
+    bias = paddle.to_tensor([0.5, -1.0], "float64")
+    dense = paddle.to_tensor(array, stop_gradient=False)
+    filters = paddle.to_tensor(weight.numpy(), stop_gradient=False)
+    if same_places:
+        given = {"dilation": given.get("dilation", 1)}
+        expected = paddle.nn.functional.conv2d(
+            dense, filters.transpose([3, 2, 0, 1]), bias, padding=given["dilation"],
+            data_format="NHWC", **given,
+        )  # fmt: skip
+        y = F.subm_conv2d(x, weight, bias, **given)
+        assert (y.indices().numpy() == x.indices().numpy()).all()
+    else:
+        expected = paddle.nn.functional.conv2d(
+            dense, filters.transpose([3, 2, 0, 1]), bias, data_format="NHWC", **given
+        )
+        y = F.conv2d(x, weight, bias, **given)
+    assert y.shape == expected.shape
+    places = tuple(y.indices().numpy())
+    np.testing.assert_allclose(y.values().numpy(), expected.numpy()[places], atol=1e-12)
+    y.values().square().sum().backward()
+    (paddle.gather_nd(expected, y.indices().t()) ** 2).sum().backward()
+    np.testing.assert_allclose(weight.grad.numpy(), filters.grad.numpy(), atol=1e-10)
+    at = tuple(x.indices().numpy())
+    np.testing.assert_allclose(x.grad.values().numpy(), dense.grad.numpy()[at], atol=1e-10)
+
+
+def test_windows_without_elements_have_none():
+    x = S.sparse_coo_tensor(np.zeros((4, 0), "int64"), np.zeros((0, 2), "float32"), [1, 4, 4, 4, 2])
+    weight = paddle.ones([2, 2, 2, 2, 3])
+    for y in (F.conv3d(x, weight), F.subm_conv3d(x, weight)):
+        assert y.nnz() == 0 and y.values().shape == [0, 3] and y.shape[-1] == 3
+    pooled = F.max_pool3d(x, 2)
+    assert pooled.shape == [1, 2, 2, 2, 2] and pooled.nnz() == 0
+    full = paddle.ones([1, 3, 3, 3, 1]).to_sparse_coo(4)
+    assert F.max_pool3d(full, 2, ceil_mode=True).shape == [1, 2, 2, 2, 1]
+
+
+def test_attention_looks_where_the_mask_says():
+    q, k, v = (paddle.to_tensor(RANDOM.normal(size=(2, 3, 4, 5))) for _ in range(3))
+    mask = RANDOM.random((6, 4, 4)) < 0.7
+    mask[:, np.arange(4), np.arange(4)] = True
+    padding, causal = np.ones((2, 4)), np.tri(4)
+    padding[1, 2] = 0
+    found = F.attention(
+        q, k, v, paddle.to_tensor(mask.astype("float64")).to_sparse_csr(),
+        paddle.to_tensor(padding), paddle.to_tensor(causal),
+    )  # fmt: skip
+    scores = q.numpy() @ np.swapaxes(k.numpy(), -1, -2) / np.sqrt(5)
+    seen = mask.reshape(2, 3, 4, 4) & (padding[:, None, None] != 0) & (causal != 0)
+    powers = np.exp(scores) * seen
+    shares = powers / np.maximum(powers.sum(-1, keepdims=True), 1e-30)
+    np.testing.assert_allclose(found.numpy(), shares @ v.numpy(), atol=1e-12)
+
+
+def test_layers_train():
+    paddle.seed(1)
+    nn = paddle.sparse.nn
+    net = paddle.nn.Sequential(
+        nn.SubmConv3D(1, 4, 3), nn.BatchNorm(4), nn.ReLU(), nn.Conv3D(4, 2, 2), nn.LeakyReLU(0.1),
+        nn.MaxPool3D(2, 1), nn.ReLU6(), nn.Softmax(),
+    )  # fmt: skip
+    opt = paddle.optimizer.Adam(0.05, parameters=net.parameters())
+    x = tensor(sparse_array(1, 5, 5, 5, share=0.3).astype("float32")[..., None])
+    x = S.sparse_coo_tensor(x.indices()[:4], x.values().reshape([-1, 1]), x.shape)
+    losses = []
+    for _ in range(8):
+        loss = net(x).values()[:, 0].mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        losses.append(float(loss))
+    assert losses[-1] < losses[0] - 0.05
+    assert [*net.state_dict()][:4] == ["0.weight", "0.bias", "1.weight", "1.bias"]
+
+
+# -- what they are ---------------------------------------------------------------------------------
+
+
+def test_values_are_what_gradients_flow_through():
+    values = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    x = S.sparse_coo_tensor([[0, 2]], values * 2.0, [3], stop_gradient=False)
+    assert not x.is_leaf
+    x.retain_grads()
+    S.square(x).to_dense().sum().backward()
+    assert values.grad.tolist() == [8.0, 16.0] and x.grad.to_dense().tolist() == [4.0, 0.0, 8.0]
+    stopped = S.sparse_coo_tensor([[0, 2]], values, [3])
+    assert stopped.stop_gradient and not values.stop_gradient
+    assert x.detach().stop_gradient and copy.deepcopy(x).is_leaf
+    y = S.sin(tensor(np.array([0.5, 0.0])))
+    y.backward(y)
+    x = tensor(np.array([0.5, 0.0]))
+    S.square(x).backward()
+    assert x.grad.values().tolist() == [1.0]
+    x.clear_grad()
+    assert x.grad.values().tolist() == [0.0]
+    x.clear_gradient(False)
+    assert x.grad is None
+
+
+def test_forms_tell_what_they_are():
+    x = tensor(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    assert (x.ndim, x.dim(), x.size, int(x.numel()), len(x), x.nnz()) == (2, 2, 4, 4, 2, 2)
+    assert x.is_sparse() and x.is_sparse_coo() and not x.is_sparse_csr() and not x.is_dense()
+    assert x.to_sparse_csr().is_sparse_csr() and x.astype("float32").dtype == paddle.float32
+    assert (-x).tolist() == [[0, -1], [-2, 0]] and abs(-x).tolist() == x.tolist()
+    assert (x - x).tolist() == [[0, 0], [0, 0]] and (2 * x**2 / 2).tolist() == [[0, 1], [4, 0]]
+    assert (x @ paddle.ones([2, 1], "float64")).tolist() == [[1], [2]]
+    assert (paddle.ones([1, 2], "float64") @ x).tolist() == [[2, 1]]
+    dense = paddle.ones([2])
+    assert dense.is_same_shape(dense) and dense.get_selected_rows() is None
+    assert not dense.is_sparse() and dense.is_dense()
+    for name in ("nnz", "indices", "values", "crows", "cols", "to_dense", "coalesce", "rows"):
+        with pytest.raises(NotImplementedError, match="has no"):
+            getattr(dense, name)()
+    for name in ("crows", "cols", "rows"):
+        with pytest.raises(UnsupportedError, match="COO form has no"):
+            getattr(x, name)()
+
+
+WRONG = [
+    (ValueError, "a matrix", lambda: S.sparse_coo_tensor([0, 1], [1.0, 2], [3])),
+    (ValueError, "whole numbers", lambda: S.sparse_coo_tensor([[0.5]], [1.0], [3])),
+    (ValueError, "a value for each of 3", lambda: S.sparse_coo_tensor([[0, 1, 2]], [1.0, 2], [3])),
+    (OutOfRangeError, r"\[0, 3\), got 5", lambda: S.sparse_coo_tensor([[0, 5]], [1.0, 2], [3])),
+    (OutOfRangeError, "got -1", lambda: S.sparse_coo_tensor([[0, -1]], [1.0, 2], [3])),
+    (ShapeError, "2 sizes", lambda: S.sparse_coo_tensor([[0], [1]], [1.0], [3])),
+    (ValueError, "3 crows", lambda: S.sparse_csr_tensor([0, 1], [0], [1.0], [2, 2])),
+    (ValueError, "to be 0", lambda: S.sparse_csr_tensor([1, 1], [0], [1.0], [1, 2])),
+    (ValueError, "ascending", lambda: S.sparse_csr_tensor([0, 2], [0], [1.0], [1, 2])),
+    (OutOfRangeError, "got 5", lambda: S.sparse_csr_tensor([0, 1], [5], [1.0], [1, 2])),
+    (ShapeError, "two or three", lambda: S.sparse_csr_tensor([0, 1], [0], [1.0], [2])),
+    (AxisError, "from 1 to 1", lambda: paddle.ones([2]).to_sparse_coo(2)),
+    (ShapeError, "2 or 3", lambda: paddle.ones([2]).to_sparse_csr()),
+    (ValueError, "sparse tensor", lambda: S.sin(paddle.ones([2]))),
+    (ValueError, "sparse tensor", lambda: S.add(tensor(np.eye(2)), paddle.ones([2, 2]))),
+    (UnsupportedError, "one form", lambda: S.add(tensor(np.eye(2)), tensor(np.eye(2), "csr"))),
+    (ShapeError, "equal shapes", lambda: S.add(tensor(np.eye(2)), tensor(np.eye(3)))),
+    (AxisError, "order 2", lambda: S.transpose(tensor(np.eye(2)), [0, 0])),
+    (ShapeError, "elements", lambda: S.reshape(tensor(np.eye(2)), [3])),
+    (ValueError, "a start and an end", lambda: S.slice(tensor(np.eye(2)), [0, 0], [0, 0], [1, 1])),
+    (ShapeError, "as many columns", lambda: S.matmul(tensor(np.eye(2)), paddle.ones([3, 1]))),
+    (ShapeError, "a mask of shape", lambda: S.masked_matmul(
+        paddle.ones([2, 2]), paddle.ones([2, 3]), tensor(np.eye(2)))),
+    (ValueError, "both", lambda: S.addmm(
+        paddle.ones([2, 2], "float64"), tensor(np.eye(2)), tensor(np.eye(2)))),
+    (AssertionError, "groups of 1", lambda: paddle.sparse.nn.Conv3D(2, 2, 3, groups=2)),
+    (ValueError, "NDHWC", lambda: F.conv3d(tensor(np.ones((1, 2, 2, 2, 1))), paddle.ones(
+        [1, 1, 1, 1, 1]), data_format="NCDHW")),
+    (ValueError, "all but the channels", lambda: F.conv3d(
+        tensor(np.ones((1, 2, 2, 2, 1))), paddle.ones([1, 1, 1, 1, 1]))),
+    (UnsupportedError, "neither true nor false", lambda: bool(tensor(np.eye(2)))),
+    (UnsupportedError, "sparse_dim 2", lambda: tensor(np.eye(2)).to_sparse_coo(1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind, message, call", WRONG)
+def test_what_means_nothing_is_refused(kind, message, call):
+    with pytest.raises(kind, match=message):
+        call()
