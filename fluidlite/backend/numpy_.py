@@ -44,7 +44,11 @@ def scatter_set(x: Any, index: Any, updates: Any) -> Any:
     stays.
     """
     out = np.array(x)
-    out[index] = updates
+    # NumPy goes through other layouts in the order of memory, in which another one may be the last
+    parts = index if isinstance(index, tuple) else (index,)
+    out[tuple([np.asarray(p, order="C") if isinstance(p, np.ndarray) else p for p in parts])] = (
+        np.asarray(updates, order="C")
+    )
     return out
 
 

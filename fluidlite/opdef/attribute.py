@@ -35,6 +35,10 @@ class Double(float):
     """
 
 
+class Scalar(float):
+    """Annotation of an attribute that is a truth value, an integer or a number, as it was given."""
+
+
 class BlockRef(int):
     """Annotation of an attribute that names a block by its index."""
 
@@ -146,6 +150,14 @@ def _number(value: Any) -> float:
     raise TypeError
 
 
+def _scalar(value: Any) -> bool | int | float:
+    if isinstance(value, (np.bool_, np.number)):
+        value = value.item()
+    if isinstance(value, (bool, int, float)):
+        return value
+    raise TypeError
+
+
 def _bool(value: Any) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
@@ -190,6 +202,8 @@ KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "list[bool]": ("BOOLEANS", _many(_bool)),
     "list[str]": ("STRINGS", _many(_str)),
     "list[Long]": ("LONGS", _many(whole_number)),
+    "list[Double]": ("FLOAT64S", _many(double_precision)),
+    "list[Scalar]": ("SCALARS", _many(_scalar)),
 }
 DESCRIPTIONS = {
     "int": "an integer",
@@ -203,6 +217,8 @@ DESCRIPTIONS = {
     "list[int]": "a list of integers",
     "list[Long]": "a list of integers",
     "list[float]": "a list of numbers",
+    "list[Double]": "a list of numbers",
+    "list[Scalar]": "a list of numbers",
     "list[bool]": "a list of booleans",
     "list[str]": "a list of texts",
 }
@@ -300,7 +316,7 @@ def need_each(op: object, count: int | None, least: int, *names: str) -> None:
 
 
 __all__ = [
-    "REQUIRED", "Attribute", "BlockRef", "DType", "Double", "Long", "attr", "need_above",
+    "REQUIRED", "Attribute", "BlockRef", "DType", "Double", "Long", "Scalar", "attr", "need_above",
     "need_choice", "need_each", "need_least", "need_range", "read_attributes", "single_precision",
     "whole_number",
 ]  # fmt: skip

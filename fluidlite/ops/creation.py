@@ -12,7 +12,7 @@ from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
 from ..opdef.annotations import Array, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED, Long, attr, single_precision
+from ..opdef.attribute import REQUIRED, Double, Long, attr, single_precision
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, DetachedValues, Op
 from ..opdef.fluid_form import FluidForm
@@ -296,6 +296,7 @@ class assign_value(Listed):
     fp32_values: the same for float32.
     int32_values: the same for int32.
     int64_values: the same for int64.
+    fp64_values: the same for float64.
     """
 
     dtype: DType = REQUIRED
@@ -303,10 +304,13 @@ class assign_value(Listed):
     fp32_values: list[float] = ()
     int32_values: list[int] = ()
     int64_values: list[Long] = ()
+    fp64_values: list[Double] = attr((), local=True)
 
     def elements(self) -> tuple[float, ...] | Shape:
         if self.dtype not in self._lists:
-            raise DTypeError(f"expected dtype bool, float32, int32 or int64, got {self.dtype}")
+            raise DTypeError(
+                f"expected dtype bool, int32, int64, float32 or float64, got {self.dtype}"
+            )
         return getattr(self, self._lists[self.dtype])
 
     _lists = {
@@ -314,6 +318,7 @@ class assign_value(Listed):
         DType.FP32: "fp32_values",
         DType.INT32: "int32_values",
         DType.INT64: "int64_values",
+        DType.FP64: "fp64_values",
     }
 
 

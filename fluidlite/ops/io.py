@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 from ..ground.dtypes import Kind
 from ..opdef.annotations import Array, Specs
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, attr
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.spec import Spec
+from .families import PassesThrough
 
 
 class PassThrough(Op, abstract=True):
@@ -37,3 +38,37 @@ class feed(PassThrough):
 
 class fetch(PassThrough):
     """Out = X, to be fetched as number ``col``."""
+
+
+class fetch_v2(fetch):
+    """Out = X, to be fetched as number ``col``.
+
+    deepcopy: not read: values never change.
+    """
+
+    deepcopy: bool = attr(True, inert=True)
+
+
+class share_data(PassesThrough):
+    """Out = X.  Values never change, so that one serves both."""
+
+
+class OtherPlace(PassesThrough, abstract=True):
+    """Out = X.  All tensors lie in one memory.
+
+    dst_place_type: not read.
+    """
+
+    dst_place_type: int = attr(REQUIRED, inert=True)
+
+
+class memcpy(OtherPlace):
+    """Out = X.  All tensors lie in one memory."""
+
+
+class memcpy_d2h(OtherPlace):
+    """Out = X.  All tensors lie in one memory."""
+
+
+class memcpy_h2d(OtherPlace):
+    """Out = X.  All tensors lie in one memory."""

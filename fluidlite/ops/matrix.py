@@ -133,22 +133,28 @@ class dot(Op):
 
     X, Y: one vector, or one in each row.
     Out: of the shape of X with 1 as last size.
+    drops: Out does not have that size.
     """
 
     signature = "X, Y -> Out"
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     lod: ClassVar[str | None] = None
+    drops: bool = attr(False, edition=True)
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_numbers("X", X)
         need_ndim((1, 2), X=X)
-        return X.with_shape(same_shape(X=X, Y=Y)).with_dim(-1, 1)
+        shape = same_shape(X=X, Y=Y)[:-1]
+        return X.with_shape(shape if self.drops else (*shape, 1))
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
-        return xp.sum(X * Y, axis=-1, dtype=X.dtype, keepdims=True)
+        return xp.sum(X * Y, axis=-1, dtype=X.dtype, keepdims=not self.drops)
 
     def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
-        return dict(X=lambda: dOut * Y, Y=lambda: dOut * X)
+        def kept() -> Any:
+            return f.unsqueeze(dOut, axes=[-1]) if self.drops else dOut
+
+        return dict(X=lambda: kept() * Y, Y=lambda: kept() * X)
 
 
 class addmm(UseMkldnn, Op):

@@ -108,7 +108,7 @@ def need_probabilities(x: Array) -> None:
         )
 
 
-class kldiv_loss(Op):
+class kldiv_loss(OneNumber):
     """The relative entropy of a distribution to another: ``Target (log(Target) - X)``, and 0 where
     Target is not above 0.
 
@@ -128,7 +128,7 @@ class kldiv_loss(Op):
         need_word("reduction", self.reduction, "none", "mean", "sum", "batchmean")
         if not shape:
             raise ShapeError("expected X to have at least 1 dimension, got shape []")
-        return X.with_shape(shape) if self.reduction == "none" else spec([1], X.dtype)
+        return X.with_shape(shape) if self.reduction == "none" else spec(self.one, X.dtype)
 
     def share(self, shape: Shape) -> int:
         """What the sum is divided by."""
@@ -141,7 +141,7 @@ class kldiv_loss(Op):
         loss = xp.where(there, Target * (logarithm - X), xp.zeros_like(X))
         if self.reduction == "none":
             return loss
-        return xp.reshape(xp.sum(loss, dtype=X.dtype), (1,)) / self.share(X.shape)
+        return xp.reshape(xp.sum(loss, dtype=X.dtype), self.one) / self.share(X.shape)
 
     def grad(self, f: Any, X: Value, Target: Value, dLoss: Value) -> Rules:
         share = self.share(X.shape)

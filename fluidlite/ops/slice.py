@@ -12,6 +12,7 @@ from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, need_shape, normal_axis
+from .families import OneNumber
 from .given import foretold, numbers
 
 
@@ -75,7 +76,7 @@ class Cutting(Op, abstract=True):
         return slices
 
 
-class Slicing(Cutting, abstract=True):
+class Slicing(OneNumber, Cutting, abstract=True):
     """What the slices have in common.
 
     StartsTensor: the starts as a vector; goes before ``starts``.
@@ -122,7 +123,7 @@ class Slicing(Cutting, abstract=True):
                 f"expected one element along each of decrease_axis {list(self.decrease_axis)}, "
                 f"got a slice of shape {list(shape)}"
             )
-        return tuple(n for i, n in enumerate(shape) if i not in dropped) or (1,)
+        return tuple(n for i, n in enumerate(shape) if i not in dropped) or self.one
 
     def taken(self, Input: Array, cuts: list[slice]) -> Array:
         """Out."""

@@ -15,7 +15,7 @@ from ..ir.variable import Variable
 from ..opdef.attribute import REQUIRED
 from .carried import CarriedBlock, CarriedOperator, CarriedProgram, CarriedVariable, PartOrder
 from .newer_programs import TYPES_IN_FILES, is_of_paddle2
-from .schema import ATTRIBUTE_TYPES, message_classes
+from .schema import ATTRIBUTE_TYPES, SCALAR_TYPES, message_classes
 from .wire import delimited, varint_field
 
 #: the version of the format that files say they have: that of fluid 1.8.5
@@ -225,13 +225,22 @@ class Encoder:
         """The message of an attribute."""
         number, field = ATTRIBUTE_TYPES[wire]
         attr = self.messages["Attr"](name=self.text(name), type=number)
+        if wire == "SCALARS":
+            attr.scalars.extend([self.scalar(each) for each in value])
+            found: bytes = attr.SerializeToString()
+            return found
         make = self.text if wire.startswith("STRING") else _MAKE[wire.removesuffix("S")]
         if wire.endswith("S"):
             getattr(attr, field).extend([make(each) for each in value])
         else:
             setattr(attr, field, make(value))
-        found: bytes = attr.SerializeToString()
+        found = attr.SerializeToString()
         return found
+
+    def scalar(self, value: bool | float) -> Any:
+        """The message of a number."""
+        number, field = SCALAR_TYPES[type(value)]
+        return self.messages["Scalar"](type=number, **{field: value})
 
 
 def defaults_of(op: Operator) -> dict[str, Any]:
@@ -252,6 +261,7 @@ _MAKE: dict[str, Callable[[Any], Any]] = {
     "BLOCK": _int32,
     "LONG": int,
     "FLOAT": float,
+    "FLOAT64": float,
     "BOOLEAN": bool,
 }
 

@@ -25,8 +25,16 @@ def is_of_paddle2(program: Program) -> bool:
 
 def _sums_up(op: Operator) -> bool:
     """Whether what an operator makes of all elements is declared without dimensions."""
-    results = [op.block.find_var_recursive(name) for name in op.outputs.get("Out", ())]
+    names = op.outputs.get("Out", ()) + op.outputs.get("Loss", ())
+    results = [op.block.find_var_recursive(name) for name in names]
     return all(v is not None and _is_bare(v) for v in results)
+
+
+def _has_fewer(op: Operator) -> bool:
+    """Whether Out is declared with fewer dimensions than X."""
+    (x,), (out,) = (op.inputs.get("X", ("",)), op.outputs.get("Out", ("",)))
+    given, made = (op.block.find_var_recursive(name) for name in (x, out))
+    return given is not None and made is not None and len(made.shape) < len(given.shape)
 
 
 #: operator in files of paddle 2 -> the operator with its formula
@@ -34,7 +42,7 @@ TYPES = {"adadelta": "adadelta_v2", "adam": "adam_v2", "lamb": "lamb_v2"}
 #: the other way round
 TYPES_IN_FILES = {ours: theirs for theirs, ours in TYPES.items()}
 #: attribute -> whether an operator that has it means it; others are meant always
-_MEANT: dict[str, Callable[[Operator], bool]] = {"zero_d": _sums_up}
+_MEANT: dict[str, Callable[[Operator], bool]] = {"drops": _has_fewer, "zero_d": _sums_up}
 
 
 def take_over(program: Program) -> None:

@@ -21,7 +21,7 @@ from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder
 from .newer_programs import TYPES
 from .reading import Reading, is_canonical, unknown_fields
-from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES
+from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES, SCALAR_TYPES
 from .wire import decoded
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ _KNOBS_BEGIN = re.compile(
     r"use_|fuse_|fused_|with_quant|Scale_|scale_(in|out|x|y)$|[xy]_data_format"
 )
 _WRAPPED: dict[str, Callable[[Any], Any]] = {"LONG": Long, "BLOCK": BlockRef}
+
+
+_SCALAR_FIELDS = dict(SCALAR_TYPES.values())
+_COMPLEX = 4  # the number of complex scalars
 
 
 class AttributeReader(NamedTuple):
@@ -332,6 +336,8 @@ class OperatorDecoder:
         text = self.text
         if wire == "STRING":
             return lambda attr: text(attr.s)
+        if wire == "SCALARS":
+            return lambda attr: tuple([_scalar(each) for each in attr.scalars])
         if wire == "STRINGS" and not wrapped:
             return lambda attr: tuple([text(each) for each in attr.strings])
         if not wire.endswith("S"):
@@ -355,6 +361,14 @@ class OperatorDecoder:
             return
         if not wire or getattr(attr, ATTRIBUTE_TYPES[wire][1]):
             self.reading.ignored[f"the attribute {step.name!r} of {plan.op_type}"] = None
+
+
+def _scalar(message: Any) -> bool | int | float | complex:
+    """The number of a message."""
+    if message.type == _COMPLEX:
+        return complex(message.c.r, message.c.i)
+    value: bool | int | float = getattr(message, _SCALAR_FIELDS.get(message.type, "r"))
+    return value
 
 
 def call_site(stack: tuple[str, ...]) -> CallSite | None:

@@ -72,7 +72,17 @@ MESSAGES: dict[str, dict[str, tuple[int, str, bool]]] = {
         "l": (13, "int64", False),
         "blocks_idx": (14, "int32", True),
         "longs": (15, "int64", True),
+        "float64s": (16, "double", True),  # this and the next are of Paddle 2
+        "scalars": (21, "Scalar", True),
     },
+    "Scalar": {
+        "type": (1, "int32", False),
+        "b": (2, "bool", False),
+        "i": (3, "int64", False),
+        "r": (4, "double", False),
+        "c": (5, "Complex", False),
+    },
+    "Complex": {"r": (1, "double", False), "i": (2, "double", False)},
 }
 
 #: wire type of an attribute -> (its number, the field that holds the value)
@@ -89,13 +99,20 @@ ATTRIBUTE_TYPES: dict[str, tuple[int, str]] = {
     "LONG": (9, "l"),
     "BLOCKS": (10, "blocks_idx"),
     "LONGS": (11, "longs"),
+    "FLOAT64S": (12, "float64s"),
+    "SCALARS": (17, "scalars"),
 }
 ATTRIBUTE_TYPE_OF: dict[int, str] = {number: name for name, (number, _) in ATTRIBUTE_TYPES.items()}
 
-_SCALARS = {"float": 2, "int64": 3, "int32": 5, "bool": 8, "bytes": 12}
+#: Python's type of a scalar -> its number in a file, and the field that holds it
+SCALAR_TYPES: dict[type, tuple[int, str]] = {bool: (1, "b"), int: (2, "i"), float: (3, "r")}
+_SCALARS = {"double": 1, "float": 2, "int64": 3, "int32": 5, "bool": 8, "bytes": 12}
 _MESSAGE = 11
 #: how a scalar is written
-WRITTEN = {"float": FIXED32, "int64": VARINT, "int32": VARINT, "bool": VARINT, "bytes": DELIMITED}
+WRITTEN = {
+    "double": FIXED64, "float": FIXED32, "int64": VARINT, "int32": VARINT, "bool": VARINT,
+    "bytes": DELIMITED,
+}  # fmt: skip
 
 
 @functools.cache
