@@ -308,9 +308,8 @@ class assign_value(Listed):
 
     def elements(self) -> tuple[float, ...] | Shape:
         if self.dtype not in self._lists:
-            raise DTypeError(
-                f"expected dtype bool, int32, int64, float32 or float64, got {self.dtype}"
-            )
+            known = "bool, int32, int64, float32 or float64"
+            raise DTypeError(f"expected dtype {known}, got {self.dtype}")
         return getattr(self, self._lists[self.dtype])
 
     _lists = {

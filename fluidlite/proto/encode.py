@@ -227,15 +227,15 @@ class Encoder:
         attr = self.messages["Attr"](name=self.text(name), type=number)
         if wire == "SCALARS":
             attr.scalars.extend([self.scalar(each) for each in value])
-            found: bytes = attr.SerializeToString()
-            return found
+            message: bytes = attr.SerializeToString()
+            return message
         make = self.text if wire.startswith("STRING") else _MAKE[wire.removesuffix("S")]
         if wire.endswith("S"):
             getattr(attr, field).extend([make(each) for each in value])
         else:
             setattr(attr, field, make(value))
-        found = attr.SerializeToString()
-        return found
+        message = attr.SerializeToString()
+        return message
 
     def scalar(self, value: bool | float) -> Any:
         """The message of a number."""

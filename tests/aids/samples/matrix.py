@@ -14,9 +14,8 @@ def bmm(rng):
 def dot(rng):
     yield Sample(dict(X=rng.normal(size=[4]), Y=rng.normal(size=[4])), name="vectors")
     yield Sample(dict(X=rng.normal(size=[3, 4]), Y=rng.normal(size=[3, 4])), name="rows")
-    yield Sample(
-        dict(X=rng.normal(size=[3, 4]), Y=rng.normal(size=[3, 4])), dict(drops=True), "drops"
-    )
+    rows = dict(X=rng.normal(size=[3, 4]), Y=rng.normal(size=[3, 4]))
+    yield Sample(rows, dict(drops=True), "drops")
     yield Sample(dict(X=np.array([2, 3]), Y=np.array([4, -1])), name="integers")
 
 
