@@ -102,7 +102,7 @@ class softplus(Activation):
     """``log(1 + exp(X))``, for each element.
 
     beta: how sharp the bend at 0 is: Out is ``log(1 + exp(beta * X)) / beta``.
-    threshold: where ``beta * X`` is above it, Out is X.
+    threshold: where ``beta * X`` is above it, Out is X; not of complex numbers.
     """
 
     beta: float = attr(1.0, local=True)
@@ -111,6 +111,8 @@ class softplus(Activation):
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
     def run(self, xp: Any, X: Array) -> Array:
+        if X.dtype.kind == "c":
+            return complex_softplus(xp, X * self.beta) / self.beta
         if self.beta == 1:
             out = xp.logaddexp(0, X)
         else:
@@ -124,7 +126,7 @@ class softplus(Activation):
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
             scaled = X if self.beta == 1 else X * self.beta
-            if self.threshold == math.inf:
+            if self.threshold == math.inf or is_complex(X):
                 return dOut * f.sigmoid(scaled)
             straight = above(f, scaled, self.threshold)
             return dOut * (straight + (1.0 - straight) * f.sigmoid(scaled))
