@@ -252,6 +252,8 @@ class silu(Unary):
     neural network function approximation, 2017).
     """
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     fluid: ClassVar[FluidForm] = FluidForm(carried=("Out",))
 
     def expand(self, f: Any, X: Value) -> Value:

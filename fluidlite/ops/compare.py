@@ -216,6 +216,7 @@ class equal_all(Question):
     """Out = whether X and Y have the same shape and are equal everywhere, of shape []."""
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     def infer(self, X: Spec, Y: Spec) -> Spec:
         same_dtype(X=X, Y=Y)
@@ -238,6 +239,7 @@ class isclose(Detached):
     """
 
     signature = "Input, Other, Rtol?!, Atol?! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     rtol: str = "1e-5"
     atol: str = "1e-8"
     equal_nan: bool = False

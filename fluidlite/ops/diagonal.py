@@ -219,6 +219,7 @@ class diagonal(Op):
     """
 
     signature = "Input -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
     offset: int = 0
     axis1: int = 0
@@ -244,6 +245,7 @@ class diag_v2(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
     offset: int = 0
     padding_value: float = 0.0
@@ -341,6 +343,7 @@ class fill_diagonal_tensor(Op):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
     offset: Long = 0
     dim1: int = 0

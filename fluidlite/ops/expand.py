@@ -88,6 +88,7 @@ class tile(Op):
     """
 
     signature = "X, RepeatTimes?!, repeat_times_tensor?*! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
     repeat_times: list[int] = ()
 
@@ -132,6 +133,8 @@ def aligned(shape: Shape, times: Sequence[int]) -> tuple[Shape, Shape]:
 
 class Spreading(Op, abstract=True):
     """X with its sizes of 1 stretched, and repeated along new dimensions in front."""
+
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     lod: ClassVar[str | None] = None
 
@@ -290,6 +293,7 @@ class broadcast_tensors(Op):
     """Out[i] = X[i] in the shape that all X spread to."""
 
     signature = "X* -> Out*"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
 
     def width(self, X: list[Any]) -> int:

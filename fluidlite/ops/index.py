@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import ValueShaped
 from ..opdef.spec import Spec, agree, broadcast, need_integer, normal_axis
 from .item import TENSOR, put_item
@@ -26,6 +27,7 @@ class index_put(ValueShaped):
     """
 
     signature = "x, indices*!, value -> out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     accumulate: bool = False
 
     def infer(self, x: Spec, indices: list[Spec], value: Spec) -> Specs:
@@ -46,6 +48,7 @@ class masked_select(ValueShaped):
     """
 
     signature = "X, Mask! -> Y"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
 
     def infer(self, X: Spec, Mask: Spec) -> Specs:
         if Mask.dtype is not DType.BOOL:
@@ -68,6 +71,7 @@ class repeat_interleave(ValueShaped):
     """
 
     signature = "X, RepeatsTensor?! -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     Repeats: int = 0
     dim: int = 0
 

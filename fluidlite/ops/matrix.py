@@ -25,6 +25,7 @@ from ..opdef.spec import (
     normal_axis,
     same_dtype,
 )
+from .elementwise import product_dtype
 from .inert_attributes import ShapeAtRuntime, UseMkldnn, UseQuantizer
 from .math import matmul
 
@@ -68,16 +69,17 @@ class matmul_v2(Op):
     """
 
     signature = "X, Y -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     trans_x: bool = False
     trans_y: bool = False
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_numbers("X", X)
-        same_dtype(X=X, Y=Y)
+        dtype = product_dtype(X, Y)
         need_rank("X", X, 1)
         need_rank("Y", Y, 1)
         shape = self.product(X.ndim, Y.ndim).out_shape(X.shape, Y.shape)
-        return X.with_shape(() if X.ndim == Y.ndim == 1 else shape)
+        return X.with_dtype(dtype).with_shape(() if X.ndim == Y.ndim == 1 else shape)
 
     def product(self, ndim_x: int, ndim_y: int) -> Any:
         """The operator for so many dimensions."""

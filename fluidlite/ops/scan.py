@@ -105,6 +105,7 @@ class cumprod(Op):
     """
 
     signature = "X -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     dim: int = REQUIRED
 
     def infer(self, X: Spec) -> Specs:

@@ -225,6 +225,8 @@ class flatten_contiguous_range(OtherShape2):
     start_axis, stop_axis: the first and the last of them; may count from the end.
     """
 
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+
     is_view: ClassVar[bool] = True
     start_axis: int = 1
     stop_axis: int = 1

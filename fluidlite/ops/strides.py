@@ -10,6 +10,7 @@ from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Specs, Value
 from ..opdef.attribute import REQUIRED, Long
+from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.spec import Spec, normal_axis, resolved, size_of, spec
 
@@ -18,6 +19,7 @@ class Laid(Op, abstract=True):
     """Elements of input; those that are taken several times add up backwards."""
 
     signature = "input -> out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
 
 
@@ -122,6 +124,7 @@ class index_select_strided(Op):
     """
 
     signature = "x -> out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     lod: ClassVar[str | None] = None
     index: Long = REQUIRED
     axis: int = 0
