@@ -256,6 +256,13 @@ def _zeros_signed(found: Any, x: Any, axis: Any, keepdims: bool, which: Callable
     return np.where(found == 0, zero, found)[()]
 
 
+class _Transforms:
+    """Fourier transforms, whose module is read when one is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np.fft, name)
+
+
 xp: SimpleNamespace = SimpleNamespace(
     **{k: v for k, v in vars(np).items() if not k.startswith("_")}
 )
@@ -265,6 +272,7 @@ xp.max = xp.amax = largest
 xp.min = xp.amin = least
 xp.add_at = add_at
 xp.complex_of = complex_of
+xp.fft = _Transforms()
 xp.imag = imag
 xp.real = real
 xp.in_range = in_range

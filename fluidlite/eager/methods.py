@@ -54,6 +54,7 @@ from ..functions.shaping import (
     broadcast_shape, broadcast_tensors, broadcast_to, chunk, concat, expand, expand_as,
     flip, numel, rank, repeat_interleave, roll, split, stack, tile, tril, triu, unstack,
 )  # fmt: skip
+from ..functions.signals import istft, stft
 from ..functions.slices import (
     diagonal_scatter, fill_diagonal_tensor, multiplex, reverse, select_scatter, shard_index,
 )  # fmt: skip
@@ -167,6 +168,8 @@ class SharedMethods:
     as_complex = as_complex
     as_real = as_real
     polar = polar
+    stft = stft
+    istft = istft
     deg2rad = deg2rad
     rad2deg = rad2deg
     logit = logit

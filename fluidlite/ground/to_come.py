@@ -7,8 +7,6 @@ from fnmatch import fnmatchcase
 
 #: what they wait for -> patterns of whole names
 TO_COME_OF_PADDLE_2 = {
-    "Fourier transforms and signals": """
-        paddle.fft.* paddle.signal.* paddle.Tensor.istft paddle.Tensor.stft""",
     "pictures": "paddle.vision.*",
     "sounds": "paddle.audio.*",
     "quantization": "paddle.quantization.* paddle.nn.quant.*",
@@ -19,8 +17,8 @@ TO_COME_OF_PADDLE_2 = {
 def to_come(name: str) -> str | None:
     """What a whole name of paddle 2, or a module, waits for; None where it is none of those.
 
-    >>> to_come("paddle.vision.ops"), to_come("paddle.fft"), to_come("paddle.ones")
-    ('pictures', 'Fourier transforms and signals', None)
+    >>> to_come("paddle.vision.ops"), to_come("paddle.audio"), to_come("paddle.ones")
+    ('pictures', 'sounds', None)
     """
     for why, patterns in TO_COME_OF_PADDLE_2.items():
         if any(fnmatchcase(name, p) or p == f"{name}.*" for p in patterns.split()):

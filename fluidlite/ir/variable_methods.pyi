@@ -552,6 +552,9 @@ class VariableMethods(Arithmetic):
     def isnan(self, name: str | None = None) -> Variable:
         """Whether each element is not a number."""
 
+    def istft(self, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Variable | None = None, center: bool = True, normalized: bool = False, onesided: bool = True, length: int | None = None, return_complex: bool = False, name: str | None = None) -> Variable:
+        """The inverse of :func:`stft`: the signal with these transforms of its frames."""
+
     def kron(self, y: Any, name: str | None = None) -> Variable:
         """The products of all elements of x with y, in blocks."""
 
@@ -973,6 +976,9 @@ class VariableMethods(Arithmetic):
 
     def std(self, axis: Axes = None, unbiased: bool = True, keepdim: bool = False, name: str | None = None) -> Variable:
         """The root of the mean square distance from the mean."""
+
+    def stft(self, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Variable | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool = True, name: str | None = None) -> Variable:
+        """The Fourier transforms of the frames of a signal."""
 
     def strided_slice(self, axes: Sequence[int], starts: Numbers, ends: Numbers, strides: Numbers, name: str | None = None) -> Variable:
         """The elements from some places up to others, in steps."""

@@ -39,6 +39,7 @@ from . import (
     features,
     files,
     filter_by_instag,
+    fourier,
     fused,
     fusion_recurrent,
     fusion_sequence,

@@ -45,8 +45,14 @@ def test_a_string_is_quoted(text):
     assert literal(text).isascii()
 
 
+def test_complex_numbers_are_read_back():
+    for array in (np.array([1j, complex(0.1, -0.0)]), np.full([2], 0.1 + 2j, "complex64")):
+        found = eval(literal(array), {"np": np})
+        assert found.dtype == array.dtype and found.tobytes() == array.tobytes()
+
+
 def test_what_has_no_text_is_refused():
-    for value in (object(), np.array([1j])):
+    for value in (object(), np.array(["a"])):
         with pytest.raises(UnsupportedError, match="has no text"):
             literal(value)
 

@@ -13,7 +13,8 @@ REASONS = {
         roi_align_weights roi_perspective_transform sequence_pad sequence_scatter
         sequence_topk_avg_pooling similarity_focus target_assign warpctc yolov3_loss
         yolov3_targets""",
-    "complex numbers": "angle as_complex as_real complex conj imag real",
+    "complex numbers": """
+        angle as_complex as_real complex conj fft_c2c fft_c2r fft_r2c imag real stft""",
     "an index of several kinds": "tdm_child",
     "bits of numbers are taken for other numbers": "frexp hash nextafter pyramid_hash view_dtype",
     "runtimes count no divisors": "gcd lcm",

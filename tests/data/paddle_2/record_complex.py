@@ -1,13 +1,13 @@
-"""Writes ``complex.json``: what Paddle 2.6.2 makes of complex numbers.
+"""Writes ``complex.json`` and ``fourier.json``: what Paddle 2.6.2 makes of complex numbers, and which
+transforms it has.
 
-Run it where paddlepaddle 2.6.2 is installed.  The expressions are the keys of the file.
+Run it where paddlepaddle 2.6.2 is installed.  The expressions are the keys of the files.
 """
 
 import json
-import os
 from pathlib import Path
 
-FILE = Path(__file__).with_name("complex.json")
+FILES = [Path(__file__).with_name(f"{name}.json") for name in ("complex", "fourier")]
 #: what expressions are of, which may ask for gradients by ``c`` and ``f``
 VALUES = {
     "c": "paddle.to_tensor([1 + 2j, 3 - 1j], stop_gradient=False)",
@@ -15,6 +15,7 @@ VALUES = {
     "d": "paddle.to_tensor([1.5, -2.0], dtype='float64')",
     "i": "paddle.to_tensor([1, 2])",
     "m": "paddle.to_tensor([[1 + 2j, 3 - 1j, 0], [2j, 1, -1 - 1j]], stop_gradient=False)",
+    "x": "paddle.to_tensor([0.5, 2, -1, 3, 0, 1, -2, 4.5], stop_gradient=False)",
     "z": "paddle.to_tensor([1 + 2j, 3 - 1j]).astype('complex128')",
 }
 
@@ -35,7 +36,7 @@ def found(paddle: object, expression: str) -> object:
         gradients = {}
         if not made.stop_gradient:
             (made.abs() if made.is_complex() else made).sum().backward()
-            for name in "cfm":
+            for name in "cfmx":
                 if names[name].grad is not None:
                     gradients[name] = listed(names[name].grad.tolist())
         return [str(made.dtype).rpartition(".")[2], listed(made.tolist()), gradients]
@@ -46,9 +47,7 @@ def found(paddle: object, expression: str) -> object:
 if __name__ == "__main__":
     import paddle
 
-    expressions = json.loads(FILE.read_text()) if FILE.exists() else {}
-    for more in os.environ.get("EXPRESSIONS", "").split("\n"):
-        expressions.update({more: None} if more else {})
-    recorded = {each: found(paddle, each) for each in expressions}
-    lines = [f"{json.dumps(each)}: {json.dumps(value)}" for each, value in recorded.items()]
-    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    for file in FILES:
+        recorded = {each: found(paddle, each) for each in json.loads(file.read_text())}
+        lines = [f"{json.dumps(each)}: {json.dumps(value)}" for each, value in recorded.items()]
+        file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
