@@ -177,7 +177,7 @@ def istft(
         ArgumentError: windows add up to 0 somewhere.
 
     >>> x = fluid.to_tensor([1.0, 2.0, 3.0, 4.0])
-    >>> fluid.paddle.signal.istft(fluid.paddle.signal.stft(x, 2), 2, 1).tolist()
+    >>> fluid.paddle.signal.istft(fluid.paddle.signal.stft(x, 2, 1), 2, 1).tolist()
     [1.0, 2.0, 3.0, 4.0]
     """
     transforms = _signals("istft", x, 2, 3, "of shape [n, frames] or [count, n, frames]")

@@ -18,7 +18,7 @@ from ..opdef.spec import Shape, Spec, agree, need_rank, normal_axis
 from .complex_parts import need_complex, need_real
 
 
-class Transform(Op, abstract=True):
+class FourierTransform(Op, abstract=True):
     """A discrete Fourier transform over some dimensions.
 
     axes: the dimensions; may count from the end.
@@ -60,7 +60,7 @@ class Transform(Op, abstract=True):
     def adjoint(self) -> dict[str, Any]:
         """The attributes of the transform back with the same factor."""
         return dict(
-            axes=self.axes, normalization=_SWAPPED[self.normalization], forward=not self.forward
+            axes=self.axes, normalization=self.other, forward=not self.forward
         )
 
     def transformed(self, xp: Any, X: Array) -> Array:
@@ -69,7 +69,7 @@ class Transform(Op, abstract=True):
         return function(X, axes=self.axes, norm=self.normalization)
 
 
-class fft_c2c(Transform):
+class fft_c2c(FourierTransform):
     """Out = the Fourier transform of complex numbers X."""
 
     def infer(self, X: Spec) -> Specs:
@@ -84,7 +84,7 @@ class fft_c2c(Transform):
         return dict(X=lambda: f.fft_c2c(dOut, **self.adjoint))
 
 
-class fft_r2c(Transform):
+class fft_r2c(FourierTransform):
     """Out = the Fourier transform of real numbers X.
 
     onesided: leave out the half of the last of ``axes`` that is the conjugate of the other one.
@@ -119,7 +119,7 @@ class fft_r2c(Transform):
         return dict(X=dx)
 
 
-class fft_c2r(Transform):
+class fft_c2r(FourierTransform):
     """Out = the Fourier transform of the complex numbers whose one half is X, and whose other half
     is conjugate to it, so that the transform is real.
 
@@ -164,11 +164,11 @@ class fft_c2r(Transform):
 
         def dx():
             last = self.places(X)[-1]
-            found = f.fft_r2c(dOut, onesided=True, **self.adjoint)
+            half = f.fft_r2c(dOut, onesided=True, **self.adjoint)
             end, size = (self.count(X) + 1) // 2, X.shape[last]
-            parts = [part(f, found, last, 0, 1)]
-            parts += [part(f, found, last, 1, end) * 2.0] if end > 1 else []
-            parts += [part(f, found, last, end, size)] if size > end else []
+            parts = [part(f, half, last, 0, 1)]
+            parts += [part(f, half, last, 1, end) * 2.0] if end > 1 else []
+            parts += [part(f, half, last, end, size)] if size > end else []
             return f.concat(parts, axis=last)
 
         return dict(X=dx)
