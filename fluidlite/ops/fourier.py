@@ -59,9 +59,7 @@ class FourierTransform(Op, abstract=True):
     @property
     def adjoint(self) -> dict[str, Any]:
         """The attributes of the transform back with the same factor."""
-        return dict(
-            axes=self.axes, normalization=self.other, forward=not self.forward
-        )
+        return dict(axes=self.axes, normalization=self.other, forward=not self.forward)
 
     def transformed(self, xp: Any, X: Array) -> Array:
         """All numbers, of real or complex ones, in their precision."""
