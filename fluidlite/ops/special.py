@@ -310,9 +310,11 @@ class logit(Unary):
     def run(self, xp: Any, X: Array) -> Array:
         if self.eps:
             X = xp.clip(X, self.eps, 1 - self.eps)
-        outside = (X < 0) | (X > 1)
+        middle, outside = xp.abs(X - 0.5) < 0.25, (X < 0) | (X > 1)
+        near = 2 * xp.arctanh(2 * xp.where(middle, X, 0.5) - 1)
         kept = xp.where(outside, 0.5, X)
-        return xp.asarray(xp.where(outside, xp.nan, xp.log(kept) - xp.log1p(-kept)), X.dtype)
+        far = xp.where(outside, xp.nan, xp.log(kept) - xp.log1p(-kept))
+        return xp.asarray(xp.where(middle, near, far), X.dtype)
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def slope():
