@@ -12,17 +12,9 @@ from __future__ import annotations
 
 import os
 
-for _name in (
-    "FLUIDLITE_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-):
-    os.environ[_name] = "1"
-os.environ["XLA_FLAGS"] = (
-    "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1 "
-    + os.environ.get("XLA_FLAGS", "")
-)
+os.environ["FLUIDLITE_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 import argparse
 import json

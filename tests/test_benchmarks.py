@@ -281,3 +281,11 @@ def test_second_derivatives_through_loops_are_compared_with_those_of_jax():
     said = run("loops.py", "--size", 3, "--steps", 2, "--times", 2, "--only", "while_loop")
     rows = re.findall(r"^(\w+) +[\d.]+ +[\d.]+ +[\d.]+ ", said, re.M)
     assert rows == ["while_loop"]
+
+
+def test_linear_algebra_is_measured():
+    said = run(
+        "linalg.py", "--libraries", "fluidlite", "--sizes", "2x3", "1x5", "--seconds", "0"
+    ).splitlines()
+    assert [line.split()[0] for line in said[:4]] == ["2x3", "inv", "solve", "det"]
+    assert len(said) == 22

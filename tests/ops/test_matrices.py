@@ -27,6 +27,15 @@ def test_rows_are_exchanged_so_that_two_triangles_give_the_matrix(shape, dtype):
     np.testing.assert_allclose((order @ low @ up).numpy(), x, near, near)
 
 
+@pytest.mark.parametrize("shape", [(5, 5), (2, 20, 20), (40, 35)])
+def test_rows_are_exchanged_alike_without_scipy(shape, monkeypatch):
+    x = RNG.normal(size=shape)
+    found = linear_algebra.lu(x)
+    monkeypatch.setattr(linear_algebra, "_factor_of_scipy", lambda dtype: None)
+    for one, other in zip(found, linear_algebra.lu(x)):
+        np.testing.assert_allclose(one, other, 0, 1e-12)
+
+
 @pytest.mark.parametrize("n", [1, 3, 20, 200])
 @pytest.mark.parametrize(
     "upper, unit", [(True, False), (False, False), (True, True), (False, True)]
