@@ -78,13 +78,13 @@ ON_HOST = {
         random_crop range reshape reshape2 shuffle_batch slice split strided_slice top_k
         uniform_random unsqueeze unsqueeze2""",
     "shapes of results depend on values": """
-        add_item bincount class_center_sample index_put last_item masked_select mean_iou
+        add_item assign_pos bincount class_center_sample index_put last_item masked_select mean_iou
         merge_lod_tensor merge_lod_tensor_infer precision_recall put_item repeat_interleave
         segment_argmax segment_max segment_pool segment_spread segment_sum segment_top
         sequence_mask sequence_unpad split_lod_tensor take_item target_assign unique
         unique_consecutive unique_with_counts viterbi_decode where_index""",
     "kernels go through values in Python": """
-        auc bipartite_match chunk_eval ctc_align deformable_psroi_pooling
+        auc bipartite_match check_numerics chunk_eval ctc_align deformable_psroi_pooling
         edit_distance perspective_points prroi_pool psroi_pool psroi_weights roi_align
         roi_align_weights roi_blend roi_blend_adjoint roi_blend_rows roi_images
         roi_perspective_transform roi_pool sample_logits similarity_focus tdm_sampler tree_conv

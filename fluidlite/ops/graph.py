@@ -84,6 +84,7 @@ class segment_pool(ValueShaped):
     X: int32, int64 or floats.
     SegmentIds: numbers of rows of Out, in ascending order, of shape [n].
     Out: of as many rows as the largest number says, and one.
+    SummedIds: how many rows each has; absent.
     pooltype: SUM, MEAN, MAX or MIN.
     """
 
@@ -116,6 +117,7 @@ class _SentAlongEdges(Op, abstract=True):
     Src_index: where each edge begins, int32 or int64.
     Dst_index: where it ends.
     Out_size: how many nodes Out has; as many as X when it is not above 0.
+    Dst_count: how many messages each node gets; absent.
     reduce_op: how messages are put together: SUM, MEAN, MAX or MIN.
     out_size: how many nodes Out has, where Out_size is not there.
     """

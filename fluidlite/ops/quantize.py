@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Specs
-from ..opdef.attribute import REQUIRED, need_above, need_least, need_range
+from ..opdef.attribute import REQUIRED, need_above, need_choice, need_least, need_range
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
@@ -18,6 +18,7 @@ from ..opdef.spec import (
     need_float,
     need_ndim,
     need_one,
+    need_rank,
     need_shape,
     same_dtype,
     same_float,
@@ -25,6 +26,7 @@ from ..opdef.spec import (
 )
 
 LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
+MOVING_RATE = 0.9  #: how much a step of training counts of what the next one does
 
 
 def largest(bits: int) -> int:
@@ -345,3 +347,174 @@ class dequantize_log(Op):
         X = X.astype("int64")
         found = xp.take(Dict, xp.where(X < 0, X + 128, X))
         return xp.where(X < 0, -found, found)
+
+
+class RoundedBack(Quantized, abstract=True):
+    """Roundings of X to what whole numbers stand for, the largest of which stands for OutScale."""
+
+    signature = "X -> Out, OutScale"
+
+    def rounded(self, xp: Any, X: Array, scale: Array) -> Array:
+        """What whole numbers stand for."""
+        step = scale / largest(self.bit_length)
+        return (self.whole(xp, X, scale) * step).astype(X.dtype)
+
+
+class fake_quantize_dequantize_abs_max(RoundedBack):
+    """Out = X rounded to what whole numbers stand for, the largest for the largest of |X|."""
+
+    def infer(self, X: Spec) -> Specs:
+        self.check(X)
+        return X, X.with_shape([1])
+
+    def run(self, xp: Any, X: Array) -> Arrays:
+        scale = xp.max(xp.abs(X), initial=0)
+        return self.rounded(xp, X, scale), xp.reshape(scale, (1,)).astype(X.dtype)
+
+
+class fake_channel_wise_quantize_dequantize_abs_max(RoundedBack):
+    """Out = X rounded to what whole numbers stand for, each slice along ``quant_axis`` with a scale
+    of its own.
+
+    quant_axis: 0 or 1.
+    """
+
+    quant_axis: int = 0
+
+    def infer(self, X: Spec) -> Specs:
+        self.check(X)
+        need_range(self, 0, 1, "quant_axis")
+        need_rank("X", X, self.quant_axis + 1)
+        return X, X.with_shape([X.shape[self.quant_axis]])
+
+    def run(self, xp: Any, X: Array) -> Arrays:
+        scale, each = scales_along(xp, X, self.quant_axis)
+        return self.rounded(xp, X, each), scale
+
+
+def scales_along(xp: Any, x: Array, axis: int) -> tuple[Array, Array]:
+    """The largest of each slice along a dimension without its sign, in a row and beside x."""
+    others = tuple(k for k in range(x.ndim) if k != axis)
+    scale = xp.max(xp.abs(x), axis=others, initial=0).astype(x.dtype)
+    return scale, beside(xp, scale, x, axis)
+
+
+def beside(xp: Any, scale: Array, x: Array, axis: int) -> Array:
+    """A number for each slice of x along a dimension, or one for all where the dimension is -1."""
+    if axis < 0:
+        return xp.reshape(scale, ())
+    return xp.reshape(scale, [-1 if k == axis else 1 for k in range(x.ndim)])
+
+
+class OfScale(Op, abstract=True):
+    """Whole numbers of a scale.
+
+    Scale: what the largest whole number stands for; one for each slice along ``quant_axis``.
+    ZeroPoint: not read: numbers are symmetric.
+    InAccum, OutAccum: the sum of the largest numbers in training, before and after.
+    InState, OutState: the sum of what they count, before and after.
+    OutScale: the scale after a step of training.
+    quant_axis: the dimension; -1 for one scale of all.
+    bit_length: how many bits a number has, one of which is the sign.
+    round_type: 0 for halves to the even number, and one more number below 0; 1 for halves away
+        from 0.
+    is_test: keep the scale as it is.
+    only_observer: move the scale, and leave the numbers alone.
+    """
+
+    signature = "X, Scale!, ZeroPoint!, InAccum?!, InState?! -> Y, OutState?, OutAccum?, OutScale?"
+    quant_axis: int = 0
+    bit_length: int = 8
+    round_type: int = 0
+    is_test: bool = True
+    only_observer: bool = False
+
+    def grad(self, f: Any, dY: Any) -> Any:
+        return dict(X=lambda: dY)
+
+    def check(self, X: Spec, Scale: Spec) -> None:
+        """Check the attributes, and that there is a scale for each slice."""
+        need_float(Scale=Scale)
+        need_range(self, 1, 16, "bit_length")
+        need_choice(self, "round_type", 0, 1)
+        need_range(self, -1, X.ndim - 1, "quant_axis")
+        count = 1 if self.quant_axis < 0 else X.shape[self.quant_axis]
+        if not agree(size_of(Scale.shape), count):
+            raise ShapeError(
+                f"expected {count} numbers in Scale for X of shape {list(X.shape)} and quant_axis="
+                f"{self.quant_axis}, got shape {list(Scale.shape)}"
+            )
+
+
+class quantize_linear(OfScale):
+    """Y = X in whole numbers, the largest of which stands for Scale."""
+
+    def infer(
+        self, X: Spec, Scale: Spec, ZeroPoint: Spec, InAccum: Spec | None, InState: Spec | None
+    ) -> Specs:
+        need_float(X=X)
+        self.check(X, Scale)
+        if self.is_test:
+            return X, None, None, None
+        if self.quant_axis >= 0:
+            return X, None, None, Scale
+        if InAccum is None or InState is None:
+            raise ShapeError("expected InAccum and InState, unless is_test is True")
+        one = X.with_shape([1])
+        return X, one, one, one
+
+    def run(
+        self,
+        xp: Any,
+        X: Array,
+        Scale: Array,
+        ZeroPoint: Array,
+        InAccum: Array | None,
+        InState: Array | None,
+    ) -> Arrays:
+        scale, state, total = Scale, None, None
+        if not self.is_test and self.quant_axis >= 0:
+            scale = xp.reshape(scales_along(xp, X, self.quant_axis)[0], Scale.shape)
+        elif not self.is_test:
+            state = (MOVING_RATE * xp.reshape(InState, (1,)) + 1).astype(X.dtype)
+            most = xp.max(xp.abs(X), initial=0)
+            total = (MOVING_RATE * xp.reshape(InAccum, (1,)) + most).astype(X.dtype)
+            scale = total / state
+        out = X if self.only_observer else self.whole(xp, X, scale)
+        return out, state, total, None if self.is_test else scale
+
+    def whole(self, xp: Any, x: Array, scale: Array) -> Array:
+        """``x`` as whole numbers; zeros where the scale is nearly 0."""
+        scale, most = beside(xp, scale, x, self.quant_axis), largest(self.bit_length)
+        there = scale >= LEAST_SCALE
+        inverse = 1 / xp.where(there, scale, 1)
+        if self.round_type == 0:
+            out = xp.rint(most * x * inverse)
+            out = xp.minimum(xp.maximum(out, -most - 1), most)
+        else:
+            out = away(xp, xp.minimum(xp.maximum(x, -scale), scale) * (most * inverse))
+        return (out * there).astype(x.dtype)
+
+
+class dequantize_linear(OfScale):
+    """Y = X * Scale / the largest whole number: what whole numbers stand for."""
+
+    def infer(
+        self, X: Spec, Scale: Spec, ZeroPoint: Spec, InAccum: Spec | None, InState: Spec | None
+    ) -> Specs:
+        self.check(X, Scale)
+        return X.with_dtype(Scale.dtype), None, None, None
+
+    def run(
+        self,
+        xp: Any,
+        X: Array,
+        Scale: Array,
+        ZeroPoint: Array,
+        InAccum: Array | None,
+        InState: Array | None,
+    ) -> Arrays:
+        x = X.astype(Scale.dtype)
+        if not self.only_observer:
+            x = x * beside(xp, Scale, X, self.quant_axis) / largest(self.bit_length)
+        return x.astype(Scale.dtype), None, None, None

@@ -8,8 +8,9 @@ REASONS = {
         retinanet_detection_output retinanet_target_assign sequence_erase
         segment_pool selected_rows unique_consecutive viterbi_decode""",
     "the kernel chooses what it computes by values": """
-        auc bipartite_match detection_map edit_distance fake_quantize_range_abs_max
-        generate_mask_labels mine_hard_examples perspective_points precision_recall psroi_weights
+        assign_pos auc bipartite_match check_numerics detection_map edit_distance
+        fake_quantize_range_abs_max generate_mask_labels mine_hard_examples perspective_points
+        precision_recall psroi_weights
         roi_align_weights roi_perspective_transform sequence_pad sequence_scatter
         sequence_topk_avg_pooling similarity_focus target_assign warpctc yolov3_loss
         yolov3_targets""",

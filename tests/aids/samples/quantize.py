@@ -56,3 +56,35 @@ def by_channel(rng):
 def dequantize_log(rng):
     x = rng.integers(-128, 128, size=[3, 4]).astype("int8")
     yield Sample(dict(X=x, Dict=rng.uniform(size=[128])))
+
+
+@samples("fake_quantize_dequantize_abs_max")
+def rounded_back(rng):
+    x = rng.normal(size=[3, 4])
+    yield Sample(dict(X=x), order=0, why="steps have no slope")
+    yield Sample(dict(X=x), dict(bit_length=4), "few", order=0, why="steps have no slope")
+
+
+@samples("fake_channel_wise_quantize_dequantize_abs_max")
+def channels_rounded_back(rng):
+    x = rng.normal(size=[3, 4, 2])
+    yield Sample(dict(X=x), order=0, why="steps have no slope")
+    attrs = dict(bit_length=4, quant_axis=1)
+    yield Sample(dict(X=x), attrs, "second", order=0, why="steps have no slope")
+
+
+@samples("quantize_linear", "dequantize_linear")
+def linear(rng, type):
+    flat = dict(order=0, why="steps have no slope")
+    x = rng.normal(size=[3, 4]) if type == "quantize_linear" else rng.integers(-9, 9, [3, 4]) * 1.0
+    ins = dict(X=x, Scale=np.array([1.5]), ZeroPoint=np.zeros(1))
+    each = dict(ins, Scale=rng.uniform(0.5, 2, [4]), ZeroPoint=np.zeros(4))
+    yield Sample(ins, dict(quant_axis=-1), **flat)
+    yield Sample(each, dict(quant_axis=1, bit_length=4), "channels", **flat)
+    if type == "quantize_linear":
+        yield Sample(ins, dict(quant_axis=-1, round_type=1, bit_length=3), "away", **flat)
+        moving = dict(ins, InAccum=np.array([2.0]), InState=np.array([1.5]))
+        yield Sample(moving, dict(quant_axis=-1, is_test=False), "moving", **flat)
+        attrs = dict(quant_axis=-1, is_test=False, only_observer=True)
+        yield Sample(moving, attrs, "observed", **flat)
+        yield Sample(each, dict(quant_axis=1, is_test=False), "trained", **flat)

@@ -12,6 +12,7 @@ import importlib
 import json
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -142,6 +143,25 @@ def write_protos():
     FILE.with_name("op_protos.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
+def in_any_precision(type, sample):
+    """What is recorded of a sample, of single precision where there is no kernel of double."""
+    widths = widths_of(type, sample)
+    try:
+        return recorded(type, sample, widths)
+    except (NotImplementedError, RuntimeError):
+        return recorded(type, in_single_precision(sample), widths)
+
+
+def in_single_precision(sample):
+    def single(value):
+        if isinstance(value, list):
+            return [single(each) for each in value]
+        narrow = value is not None and value.dtype == np.float64
+        return value.astype("float32") if narrow else value
+
+    return replace(sample, inputs={slot: single(v) for slot, v in sample.inputs.items()})
+
+
 def main():
     if "--protos" in sys.argv:
         return write_protos()
@@ -152,7 +172,7 @@ def main():
         known[type] = {}
         for sample in form.samples_of(type):
             try:
-                known[type][sample.name] = recorded(type, sample, widths_of(type, sample))
+                known[type][sample.name] = in_any_precision(type, sample)
             except Exception as error:
                 print(type, sample.name, error.__class__.__name__, str(error)[-600:].strip())
                 known[type][sample.name] = {"error": error.__class__.__name__}
