@@ -11,9 +11,8 @@ from ..errors import ArgumentError
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import copy_operator
+from ..ir.recomputed import SUBPROGRAM
 from .sweep import PendingOp, Ref, ReverseSweep
-
-SUBPROGRAM = ".subprog_"
 
 
 def run_with_checkpoints(sweep: ReverseSweep, checkpoints: Sequence[str]) -> None:

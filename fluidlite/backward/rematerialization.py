@@ -21,7 +21,8 @@ from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.costs import bytes_of, multiply_adds
 from ..ir.operator import EMPTY, Operator
-from .recompute import SUBPROGRAM, draws_anew, seed_name, takes_seed
+from ..ir.recomputed import SUBPROGRAM
+from .recompute import draws_anew, seed_name, takes_seed
 
 #: a byte that is read or written takes about as long as so many multiplications of a product
 BYTE_COST = 4

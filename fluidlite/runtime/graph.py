@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..ground.dtypes import DType, Kind, as_dtype
 from ..ir.operator import OpRole
+from ..ir.recomputed import is_recomputed
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Spec
 from .parts import Parts
@@ -99,7 +100,7 @@ class Instruction:
     @property
     def rematerializes(self) -> bool:
         """Whether the backward pass repeats it on purpose, to hold its value for a shorter time."""
-        return self.is_backward and self.origin.instance.derived_from is None
+        return self.is_backward and any(map(is_recomputed, self.origin.op.output_arg_names))
 
     @property
     def is_backward(self) -> bool:

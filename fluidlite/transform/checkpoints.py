@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..backward.recompute import SUBPROGRAM
 from ..ir.operator import EMPTY, Operator
+from ..ir.recomputed import SUBPROGRAM
 
 
 def checkpoints_in(ops: Sequence[Operator], section: Sequence[Operator]) -> list[str]:

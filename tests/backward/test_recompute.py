@@ -1,10 +1,13 @@
 """Recomputing between checkpoints changes memory and time, and no bit of a value."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import fluidlite as fluid
 from fluidlite.ir.verify import verify
+from fluidlite.runtime.graph import Instruction
 
 layers = fluid.layers
 
@@ -91,3 +94,25 @@ def test_a_recompute_optimizer_needs_its_checkpoints():
         optimizer.minimize(loss)
     with pytest.raises(TypeError, match="expected an optimizer"):
         fluid.optimizer.RecomputeOptimizer(3)
+
+
+def test_only_operators_that_are_run_again_are_taken_for_such_by_plans():
+    """Gradients that are written out have operators of the backward pass, too; those are fused."""
+
+    def repeated(program):
+        ops = program.global_block().ops
+        made = [Instruction(op, (), [], {}, SimpleNamespace(op=op)) for op in ops]
+        return [i.origin.op.output_arg_names[0] for i in made if i.rematerializes]
+
+    x = fluid.data("x", [2, 3])
+    x.stop_gradient = False
+    h = fluid.layers.tanh(fluid.layers.exp(x))
+    loss = fluid.layers.mean(h * x)
+    main = fluid.default_main_program()
+    plain, again = main.clone(), main.clone()
+    fluid.append_backward(plain.global_block().var(loss.name))
+    fluid.append_backward(again.global_block().var(loss.name), checkpoints=[h.name])
+    written = fluid.transform.expand(plain)
+    assert not any(op.type.endswith("_grad") for op in written.global_block().ops)
+    assert repeated(written) == []
+    assert repeated(again) == ["exp_0.tmp_0.subprog_0"]
