@@ -1,0 +1,66 @@
+"""Sounds of the surroundings."""
+
+from __future__ import annotations
+
+import csv
+import os
+from typing import Any
+
+from ....ground.files import read_bytes
+from ....ground.public_names import list_public_names
+from ....ground.tracebacks import api_boundaries
+from .dataset import AudioClassificationDataset, fold_of, folder_of
+
+_LABELS = [
+    "Dog", "Rooster", "Pig", "Cow", "Frog", "Cat", "Hen", "Insects (flying)", "Sheep", "Crow",
+    "Rain", "Sea waves", "Crackling fire", "Crickets", "Chirping birds", "Water drops", "Wind",
+    "Pouring water", "Toilet flush", "Thunderstorm", "Crying baby", "Sneezing", "Clapping",
+    "Breathing", "Coughing", "Footsteps", "Laughing", "Brushing teeth", "Snoring",
+    "Drinking, sipping", "Door knock", "Mouse click", "Keyboard typing", "Door, wood creaks",
+    "Can opening", "Washing machine", "Vacuum cleaner", "Clock alarm", "Clock tick",
+    "Glass breaking", "Helicopter", "Chainsaw", "Siren", "Car horn", "Engine", "Train",
+    "Church bells", "Airplane", "Fireworks", "Hand saw",
+]  # fmt: skip
+_FOLDS = 5
+
+
+class ESC50(AudioClassificationDataset):
+    """2,000 sounds of the surroundings, of 50 kinds (Piczak, ESC: dataset for environmental sound
+    classification, 2015), from the folder ``ESC-50-master`` in ``~/.cache/paddle/dataset``.
+
+    Args:
+        mode: "train" for all but one fifth, else that one.
+        split: which fifth, from 1.
+        feat_type: see ``AudioClassificationDataset``.
+        archive: accepted: nothing is downloaded.
+        kwargs: of the layer that gives the features.
+
+    Raises:
+        ArgumentError: there is no such fifth, or no such feature.
+        FileError: the folder is not there; it says where it belongs.
+    """
+
+    label_list: list[str] = _LABELS
+
+    def __init__(
+        self,
+        mode: str = "train",
+        split: int = 1,
+        feat_type: str = "raw",
+        archive: dict[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        fold = fold_of(split, _FOLDS)
+        folder = folder_of("ESC-50-master")
+        table = read_bytes(os.path.join(folder, "meta", "esc50.csv")).decode()
+        rows = [
+            row
+            for row in csv.DictReader(table.splitlines())
+            if (int(row["fold"]) == fold) == (mode != "train")
+        ]
+        files = [os.path.join(folder, "audio", row["filename"]) for row in rows]
+        super().__init__(files, [int(row["target"]) for row in rows], feat_type, **kwargs)
+
+
+list_public_names(globals())
+api_boundaries(globals())

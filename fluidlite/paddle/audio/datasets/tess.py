@@ -1,0 +1,63 @@
+"""Words that are spoken with feelings."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ....ground.public_names import list_public_names
+from ....ground.tracebacks import api_boundaries
+from .dataset import AudioClassificationDataset, fold_of, folder_of
+
+_LABELS = ["angry", "disgust", "fear", "happy", "neutral", "ps", "sad"]
+
+
+class TESS(AudioClassificationDataset):
+    """2,800 words, spoken with seven feelings (Pichora-Fuller and Dupuis, Toronto emotional speech
+    set, 2020), from the folder ``TESS_Toronto_emotional_speech_set`` in
+    ``~/.cache/paddle/dataset``.
+
+    Args:
+        mode: "train" for all but one part, else that one.
+        n_folds: how many parts there are; files are dealt to them in the order of their paths.
+        split: which part, from 1.
+        feat_type: see ``AudioClassificationDataset``.
+        archive: accepted: nothing is downloaded.
+        kwargs: of the layer that gives the features.
+
+    Raises:
+        ArgumentError: there is no such part, or no such feature.
+        FileError: the folder is not there; it says where it belongs.
+    """
+
+    label_list: list[str] = _LABELS
+
+    def __init__(
+        self,
+        mode: str = "train",
+        n_folds: int = 5,
+        split: int = 1,
+        feat_type: str = "raw",
+        archive: dict[str, str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        fold = fold_of(split, n_folds)
+        folder = folder_of("TESS_Toronto_emotional_speech_set")
+        paths = sorted(
+            os.path.join(where, name)
+            for where, _, names in os.walk(folder)
+            for name in names
+            if name.endswith(".wav")
+        )
+        chosen = [
+            path
+            for number, path in enumerate(paths)
+            if (number % n_folds + 1 == fold) == (mode != "train")
+        ]
+        feelings = [path.removesuffix(".wav").rpartition("_")[2] for path in chosen]
+        labels = [_LABELS.index(feeling) for feeling in feelings]
+        super().__init__(chosen, labels, feat_type, **kwargs)
+
+
+list_public_names(globals())
+api_boundaries(globals())
