@@ -56,14 +56,19 @@ def test_outputs_are_compared_by_words_and_numbers(tool):
 
 
 def test_the_report_counts_what_is_not_left(tool):
-    codes = {"paddle.a#0": "1", "paddle.b#0": "2", "paddle.c#0": "3", "paddle.audio.d#0": "4"}
+    codes = {
+        "paddle.a#0": "1",
+        "paddle.b#0": "2",
+        "paddle.c#0": "3",
+        "paddle.quantization.d#0": "4",
+    }
     real = {name: ["ok", "", f"{name} 1.5"] for name in codes}
     again = {**real, "paddle.b#0": ["ok", "", "other"]}
     ours = {**real, "paddle.a#0": ["ok", "", "paddle.a#0 2.5"], "paddle.c#0": ["error", "E", ""]}
     assert list(tool.report(codes, real, again, ours, listed=True)) == [
         "fails    paddle.c#0: E",
         "differs  paddle.a#0",
-        "    1 left: sounds",
+        "    1 left: quantization",
         "    2 of 3 end well: 66.7 %",
         "    0 of 1 print alike: 0.0 %",
     ]

@@ -41,25 +41,25 @@ def get_window(
     [0.0, 0.5, 1.0, 0.5]
     """
     if isinstance(window, str):
-        name, given = window, ()
+        name, parameters = window, ()
     elif isinstance(window, tuple) and window and isinstance(window[0], str):
-        name, given = window[0], window[1:]
+        name, parameters = window[0], window[1:]
     else:
         raise ArgumentError(f"expected window to be a name or a tuple, got {window!r:.60}")
     if name not in _WINDOWS:
         raise ArgumentError(f"expected a window of {', '.join(_WINDOWS)}, got {name!r:.60}")
     function, least, most = _WINDOWS[name]
-    if not least <= len(given) <= most:
+    if not least <= len(parameters) <= most:
         raise ArgumentError(
-            f"expected window {name!r} with {least} to {most} parameters, got {len(given)}"
+            f"expected window {name!r} with {least} to {most} parameters, got {len(parameters)}"
         )
     if not isinstance(win_length, int) or win_length < 0:
         raise ArgumentError(f"expected win_length to be an integer from 0, got {win_length!r:.60}")
     if win_length <= 1:
         return to_tensor(np.ones(win_length), dtype)
-    if name == "exponential" and not fftbins and given and given[0] is not None:
+    if name == "exponential" and not fftbins and parameters and parameters[0] is not None:
         raise ArgumentError("expected window 'exponential' without a centre where fftbins is False")
-    weights = function(win_length + fftbins, *given)
+    weights = function(win_length + fftbins, *parameters)
     return to_tensor(weights[:win_length], dtype)
 
 
