@@ -73,16 +73,18 @@ OPERATORS_OF_PADDLE_2 = {
 ON_HOST = {
     "takes sizes, axes or other numbers as tensors, compiled where they are known": """
         affine_grid bicubic_interp bilinear_interp concat crf_decoding crop crop_tensor dropout
-        empty expand fake_quantize_range_abs_max fill_constant gaussian_random im2sequence
-        linear_chain_crf linspace logspace nearest_interp one_hot one_hot_v2 pad2d randint
-        random_crop range reshape reshape2 shuffle_batch slice split strided_slice top_k
-        uniform_random unsqueeze unsqueeze2""",
+        empty expand fake_quantize_range_abs_max fill_constant gaussian_random graph_send_recv
+        im2sequence linear_chain_crf linspace logspace nearest_interp one_hot one_hot_v2 pad2d
+        pool_rows randint random_crop range reshape reshape2 shuffle_batch slice split
+        strided_slice top_k uniform_random unsqueeze unsqueeze2""",
     "shapes of results depend on values": """
-        add_item assign_pos bincount class_center_sample index_put last_item masked_select mean_iou
+        add_item assign_pos bincount class_center_sample graph_khop_sampler graph_reindex
+        graph_sample_neighbors index_put last_item masked_select mean_iou
         merge_lod_tensor merge_lod_tensor_infer precision_recall put_item repeat_interleave
         segment_argmax segment_max segment_pool segment_spread segment_sum segment_top
         sequence_mask sequence_unpad split_lod_tensor take_item target_assign unique
-        unique_consecutive unique_with_counts viterbi_decode where_index""",
+        unique_consecutive unique_with_counts viterbi_decode
+        weighted_sample_neighbors where_index""",
     "kernels go through values in Python": """
         auc bipartite_match check_numerics chunk_eval ctc_align deformable_psroi_pooling
         edit_distance perspective_points prroi_pool psroi_pool psroi_weights roi_align

@@ -33,6 +33,8 @@ _OWN = {
             "erfc",
             "imag",
             "in_range",
+            "max_rows",
+            "min_rows",
             "real",
             "scatter_add",
             "scatter_set",

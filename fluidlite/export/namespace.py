@@ -32,7 +32,8 @@ def namespace(graph: SourceGraph, writable: bool = False) -> SimpleNamespace:
             written into them.
     """
     xp = SimpleNamespace(**vars(numpy_.xp))
-    for name in (*_OWN, "add_rows", "windows", "erf", "erfc", "complex_of", "real", "imag"):
+    rows = ("add_rows", "max_rows", "min_rows")
+    for name in (*_OWN, *rows, "windows", "erf", "erfc", "complex_of", "real", "imag"):
         setattr(xp, name, _either(graph, getattr(numpy_, name)))
     for name in linear_algebra.NAMES:
         setattr(xp, name, _of_matrices(graph, getattr(linear_algebra, name)))

@@ -174,13 +174,28 @@ def _segment_argmax(graph: OnnxGraph, x: Any, offsets: Any) -> Any:
     return np.concatenate(positions) if positions else none[:0]
 
 
-def _add_rows(graph: OnnxGraph, index: Any, updates: Any, size: int) -> Any:
-    index = np.asarray(index)
-    if len(index) and index.min() < 0:
-        updates, index = np.take(updates, np.flatnonzero(index >= 0), axis=0), index[index >= 0]
-    return _scattered("add")(
-        graph, np.zeros((size, *updates.shape[1:]), updates.dtype), index, updates
-    )
+def _rows(reduction: str) -> Any:
+    """What puts rows together by their numbers, of which -1 stands for none."""
+    lowest = {"max": -1, "min": 1}
+
+    def form(graph: OnnxGraph, index: Any, updates: Any, size: int) -> Any:
+        if not has_traced((index,)) and len(index) and index.min() < 0:
+            kept = np.flatnonzero(index >= 0)
+            updates, index = np.take(updates, kept, axis=0), index[kept]
+        elif has_traced((index,)):
+            index = np.mod(index, size + 1)  # the last row takes those at -1
+        shape, dtype = (size + 1, *updates.shape[1:]), updates.dtype
+        if reduction == "add":
+            return _scattered("add")(graph, np.zeros(shape, dtype), index, updates)[:size]
+        side = lowest[reduction]
+        limits = np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+        first = side * np.inf if dtype.kind == "f" else (limits.max if side > 0 else limits.min)
+        rows = _scattered(reduction)(graph, np.full(shape, first, dtype), index, updates)
+        ones = np.ones((updates.shape[0], *[1] * (len(shape) - 1)), dtype)
+        there = _scattered("none")(graph, np.zeros((size + 1, *ones.shape[1:]), dtype), index, ones)
+        return np.where(there > 0, rows, np.zeros([], dtype))[:size]
+
+    return form
 
 
 _OWN: dict[str, Callable[..., Any]] = {
@@ -200,6 +215,8 @@ _OWN: dict[str, Callable[..., Any]] = {
     "segment_sum": segments("add"),
     "segment_max": segments("max"),
     "segment_argmax": _segment_argmax,
-    "add_rows": _add_rows,
+    "add_rows": _rows("add"),
+    "max_rows": _rows("max"),
+    "min_rows": _rows("min"),
 }
 REDUCED_AT.update({np.add: segments("add"), np.maximum: segments("max")})

@@ -170,8 +170,21 @@ class graph_send_recv(_SentAlongEdges):
         return self.sent(X, Src_index, Dst_index, Out_size, row), None
 
     def expand(self, f: Any, X: Value, Src_index: Value, Dst_index: Value, Out_size: Value) -> Any:
+        if self.reduce_op in ("SUM", "MEAN") and len(X.shape) == 2 and Out_size is None:
+            return dict(Out=lambda: self.product(f, X, Src_index, Dst_index))
         messages = f.gather(X, Src_index)
         return dict(Out=lambda: self.received(f, X, messages, Dst_index, Out_size))
+
+    def product(self, f: Any, X: Value, begins: Value, ends: Value) -> Value:
+        """Sums or means as a product with a sparse matrix, for which messages need not be there."""
+        size = self.nodes(X)
+        ones = f.fill_constant(shape=[begins.shape[0]], dtype=X.dtype, value=1.0)
+        sums = f.sparse_product(ends, begins, ones, X, size=size)
+        if self.reduce_op == "SUM":
+            return sums
+        least = f.fill_constant(shape=[size], dtype=X.dtype, value=1.0)
+        counts = f.elementwise_max(f.index_add(ends, ones, size=size), least)
+        return f.elementwise_div(sums, counts, axis=0)
 
 
 class graph_send_ue_recv(_SentAlongEdges):

@@ -6,7 +6,7 @@ REASONS = {
         beam_search bincount chunk_eval collect_fpn_proposals ctc_align distribute_fpn_proposals
         filter_by_instag generate_proposals locality_aware_nms matrix_nms
         retinanet_detection_output retinanet_target_assign sequence_erase
-        segment_pool selected_rows unique_consecutive viterbi_decode""",
+        selected_rows unique_consecutive viterbi_decode""",
     "the kernel chooses what it computes by values": """
         assign_pos auc bipartite_match check_numerics detection_map edit_distance
         fake_quantize_range_abs_max generate_mask_labels mine_hard_examples perspective_points

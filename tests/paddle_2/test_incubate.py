@@ -97,7 +97,7 @@ def test_what_comes_along_edges_is_put_together(how, values, slopes):
     assert y.tolist() == values and x.grad.tolist() == slopes
     larger = paddle.incubate.graph_send_recv(leaf(3, 2), begins, ends, how, out_size=4)
     assert larger.tolist() == [*values, [0, 0]]
-    with pytest.raises(OutOfRangeError, match=r"expected Index in \[0, 2\), got 2"):
+    with pytest.raises(OutOfRangeError, match=r"expected \w+ in \[0, 2\), got 2"):
         paddle.incubate.graph_send_recv(x, begins, ends, how, out_size=2)
     with pytest.raises(ValueError, match="expected reduce_op"):
         paddle.incubate.graph_send_recv(x, begins, ends, "median")
