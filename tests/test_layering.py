@@ -466,7 +466,7 @@ def test_importing_the_package_loads_no_heavy_package():
 # in a program and one at once.
 OF_THE_INTERFACE = {
     "Accuracy", "Hessian", "Independent", "InvertedResidual", "Jacobian", "Normal", "Parameter",
-    "Positive", "Real", "Uniform", "VarDesc",
+    "Positive", "Real", "Transpose", "Uniform", "VarDesc",
 }  # fmt: skip
 # The packages that have the names of another library: a class that one of them exports is compared
 # with its own ones only, a class that it does not export with all.

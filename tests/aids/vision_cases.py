@@ -3,9 +3,10 @@
     FLUIDLITE_PADDLE26=/path/to/python python tests/aids/vision_cases.py
 
 The variable names a Python that has paddlepaddle 2.6.2.  What its functions give is written to
-``tests/data/paddle_2/vision_ops.json``; the inputs are drawn anew by who compares.
+``tests/data/paddle_2/vision_ops.json.gz``; the inputs are drawn anew by who compares.
 """
 
+import gzip
 import json
 import os
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-RECORDED = Path(__file__).resolve().parents[1] / "data" / "paddle_2" / "vision_ops.json"
+RECORDED = Path(__file__).resolve().parents[1] / "data" / "paddle_2" / "vision_ops.json.gz"
 
 
 def boxes(rng, *shape, size=1.0):
@@ -196,4 +197,5 @@ if __name__ == "__main__":
         command = [os.environ["FLUIDLITE_PADDLE26"], __file__, "--real"]
         out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         lines = [line[5:] for line in out.splitlines() if line.startswith("CASE ")]
-        RECORDED.write_text("[\n" + ",\n".join(lines) + "\n]\n")
+        text = "[\n" + ",\n".join(lines) + "\n]\n"
+        RECORDED.write_bytes(gzip.compress(text.encode(), mtime=0))
