@@ -329,15 +329,26 @@ def _sizes(x: Any) -> Any:
 
 def row_permutations(pivots: Any, rows: int) -> Any:
     """Where each row of a matrix was before rows were exchanged: of L U of :func:`lu`."""
-    flat = pivots.reshape(-1, pivots.shape[-1])
+    lead, count = pivots.shape[:-1], pivots.shape[-1]
+    flat = pivots.reshape(-1, count)
+    if len(flat) < count:
+        found = [_exchanged(each.tolist(), rows) for each in flat]
+        return np.array(found, np.int64).reshape(*lead, rows)
     order = np.tile(np.arange(rows), (len(flat), 1))
     matrix = np.arange(len(flat))
-    for j in range(flat.shape[-1]):
+    for j in range(count):
         other = flat[:, j] - 1
         kept = order[:, j].copy()
         order[:, j] = order[matrix, other]
         order[matrix, other] = kept
-    return order.reshape(*pivots.shape[:-1], rows)
+    return order.reshape(*lead, rows)
+
+
+def _exchanged(pivots: list[int], rows: int) -> list[int]:
+    order = list(range(rows))
+    for j, other in enumerate(pivots):
+        order[j], order[other - 1] = order[other - 1], order[j]
+    return order
 
 
 def cofactors(x: Any) -> Any:

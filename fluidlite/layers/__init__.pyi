@@ -608,7 +608,7 @@ def density_prior_box(input: Variable, image: Variable, densities: Sequence[int]
     """Boxes of some sizes and ratios around points close to each place of ``input``."""
 
 def dist(x: Variable, y: Variable, p: float = 2) -> Variable:
-    """The length of ``x`` - ``y``, of shape [1]: the sum of ``|x - y|^p``, to the power of ``1 / p``."""
+    """The length of ``x`` - ``y``: the sum of ``|x - y|^p``, to the power of ``1 / p``."""
 
 def distribute_fpn_proposals(fpn_rois: Variable, min_level: int, max_level: int, refer_level: int, refer_scale: int, name: str | None = None) -> tuple[list[Variable], Variable]:
     """The regions of each level of a pyramid, by their sizes: ``refer_level + log2(size / scale)``."""

@@ -11,17 +11,18 @@ from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Spec, agree, broadcast, flat, need_float, same_dtype, spec
 from .elementwise import indicator, sum_like
+from .families import OneNumber
 from .inert_attributes import ShapeAtRuntime
 from .vector_norm import power_norm, power_norm_cotangent
 
 SHORTEST = 1e-4  #: what shorter rows count as, so that none is divided by 0
 
 
-class dist(Op):
-    """The length of X - Y, of shape [1]: the sum of ``|X - Y|^p``, to the power of ``1 / p``.
+class dist(OneNumber):
+    """The length of X - Y: the sum of ``|X - Y|^p``, to the power of ``1 / p``.
 
     X, Y: of one element type; their shapes are aligned at the end, and sizes of 1 stretch.
-    Out: of shape [1].
+    Out: one number.
     p: 0 counts what differs; ``float("inf")`` gives the largest difference, and ``-float("inf")``
         the smallest.
     """
@@ -39,10 +40,10 @@ class dist(Op):
             raise ShapeError(
                 f"expected an element to choose, got shapes {list(X.shape)} and {list(Y.shape)}"
             )
-        return spec([1], X.dtype)
+        return spec(self.one, X.dtype)
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
-        return power_norm(xp, xp.reshape(X - Y, (-1,)), self.p, 0, True)
+        return power_norm(xp, xp.reshape(X - Y, (-1,)), self.p, 0, not self.zero_d)
 
     def grad(self, f: Any, X: Value, Y: Value, Out: Value, dOut: Value) -> Rules:
         def difference():

@@ -55,7 +55,7 @@ from ..functions.numeric import (
 from ..functions.quantiles import mode, nanmedian, nanquantile
 from ..functions.reduction import (
     all, amax, amin, any, argmax, argmin, count_nonzero, cumprod, cumsum, dist, logsumexp, max,
-    mean, median, min, prod, std, sum, var,
+    mean, median, min, norm, prod, std, sum, var,
 )  # fmt: skip
 from ..functions.selection import (
     argsort, gather, gather_nd, index_sample, index_select, masked_fill, masked_select, nonzero,

@@ -67,8 +67,13 @@ _FAMILIES = {
         set_printoptions""",
 }
 _ARRAYS = {"paddle.arrays": "array_length array_read array_write create_array"}
+#: functions of matrices that ``paddle`` itself does not have
+_LINALG = """
+    cholesky_solve cond corrcoef cov det eig eigh eigvals householder_product lstsq lu lu_unpack
+    matrix_power matrix_rank multi_dot pca_lowrank pinv qr slogdet solve svd triangular_solve"""
 #: what ``paddle`` itself does not have, by module
 _OWN: Table = {
+    "linalg": {"paddle.linalg": _LINALG},
     "creation": {"layers": "create_global_var create_tensor fill_constant"},
     "manipulation": {"layers": "tensor_array_to_tensor"},
     "random": {"layers": "uniform_random_batch_size_like"},

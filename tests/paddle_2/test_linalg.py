@@ -1,5 +1,6 @@
 """Linear algebra and special functions beside what Paddle 2.6.2 makes of the same expressions."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -51,3 +52,26 @@ def test_an_expression_gives_what_it_gives_in_paddle(expression):
         assert (list(part.shape), part.numpy().dtype.name) == (shape, dtype)
         near = 1e-5 if dtype in ("float32", "complex64") else 1e-9
         np.testing.assert_allclose(numbers(part.numpy()), right, near, near)
+
+
+@pytest.fixture
+def static():
+    paddle.enable_static()
+    yield paddle.static
+    paddle.disable_static()
+
+
+def test_a_program_of_paddle_gives_the_numbers_that_it_gave_there(static, tmp_path):
+    """... interpreted, compiled and in a bound call."""
+    executor = static.Executor()
+    recorded = np.load(DATA / "linalg_program.npz")
+    packed = (DATA / "linalg_program.pdmodel.gz").read_bytes()
+    (tmp_path / "model.pdmodel").write_bytes(gzip.decompress(packed))
+    program, feeds, fetched = static.load_inference_model(str(tmp_path / "model"), executor)
+    feed = {name: recorded[name] for name in feeds}
+    for _ in range(3):
+        found = executor.run(program, feed=feed, fetch_list=fetched)
+        for k, value in enumerate(found):
+            right = recorded[f"arr_{k}"]
+            assert (value.shape, value.dtype) == (right.shape, right.dtype), k
+            np.testing.assert_allclose(value, right, 1e-7, 1e-9, err_msg=str(k))

@@ -11,6 +11,7 @@ def dist(rng):
         yield Sample(dict(X=y + off_zero(rng, [2, 3]), Y=y), dict(p=p), f"p{p}")
     x = rng.normal(size=[4, 2, 3])
     yield Sample(dict(X=x, Y=y[:1]), dict(p=3.0), "stretched")
+    yield Sample(dict(X=x, Y=y), dict(zero_d=True), "number")
 
 
 @samples("squared_l2_distance", "cos_sim")
