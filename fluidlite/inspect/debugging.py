@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
 from ..scope import Scope
+from .html import to_html
 from .stepping import Record, Recorder, Trace, kept, place
 from .value_summary import digest_of
 
@@ -335,6 +337,18 @@ class Debugger(Observer):
             mark = ("->" if self.stopped.is_before else "=>") if index == here else "  "
             rows.append(f"{mark} {index:4d}  {ops[index]}")
         return "\n".join(rows)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str = "") -> str:
+        """The program as a page with a slider over what has been run, and the values of each step.
+
+        Args:
+            path: where to write the page; it is only returned when None.
+            title: what stands above it.
+
+        Returns:
+            the page, as of :func:`to_html`; the slider stands where the run stands.
+        """
+        return to_html(self.program, path, title=title, trace=self.trace, step=self._position)
 
     @escaping
     def __str__(self) -> str:

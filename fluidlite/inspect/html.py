@@ -27,10 +27,12 @@ from ..opdef.attribute import BlockRef
 from .folding import VISIBLE, Folding, Group
 from .graph import ROLES, ProgramGraph
 from .stepping import Trace
+from .value_summary import digest_of
 
 _PAGE = Path(__file__).with_name("page")
-_SCRIPTS = ("model.js", "view.js", "panel.js", "start.js")
+_SCRIPTS = ("model.js", "view.js", "panel.js", "steps.js", "start.js")
 _LONGEST = 2000  # letters of an attribute's value
+_MOST_STEPS = 5000  # of a run, that the slider goes over: the last ones
 
 
 def to_html(
@@ -39,6 +41,7 @@ def to_html(
     *,
     title: str = "",
     trace: Trace | None = None,
+    step: int | None = None,
     visible: int = VISIBLE,
 ) -> str:
     """A program as a self-contained page: its graph, to be searched, folded and clicked.
@@ -47,14 +50,16 @@ def to_html(
         program: it need not be verified, and operators need not be defined.
         path: where to write the page; it is only returned when None.
         title: what stands above it; the file's name, or "program".
-        trace: a run whose values are shown, from ``Executor.trace``.
+        trace: a run whose values are shown, from ``Executor.trace``; a slider goes through it.
+        step: how many operators have been run where the slider stands at first; all when None.
         visible: how many nodes may be seen at first; what is more is folded.
 
     Returns:
         the page.
 
     Raises:
-        ArgumentError: the first argument is no program, or the trace is of another one.
+        ArgumentError: the first argument is no program, the trace is of another one, or has no such
+            step.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> y = fluid.layers.fc(x, size=2)
@@ -68,12 +73,15 @@ def to_html(
         )
     if trace is not None and trace.program is not program:
         raise ArgumentError("the trace is of another program: trace the one that is drawn")
+    last = 0 if trace is None else len(trace)
+    if step is not None and not 0 <= step <= last:
+        raise ArgumentError(f"expected a step from 0 to {last}, all of the trace, got {step}")
     if not title:
         title = "program" if path is None else Path(path).stem
     text = _filled(
         title=markup(title),
         about=markup(_about(program)),
-        program=_json(page_data(program, trace, visible)),
+        program=_json(page_data(program, trace, visible, step)),
     )
     if path is not None:
         write_text(path, text, "backslashreplace")
@@ -133,13 +141,16 @@ def _size(shape: tuple[int, ...]) -> int:
 # -- what the page holds ---------------------------------------------------------------------------
 
 
-def page_data(program: Program, trace: Trace | None, visible: int) -> dict[str, Any]:
+def page_data(
+    program: Program, trace: Trace | None, visible: int, step: int | None = None
+) -> dict[str, Any]:
     """A program as the scripts of the page take it.
 
     Args:
         program: what to show.
         trace: values to show, or None.
         visible: how many nodes may be seen at first.
+        step: where the slider stands at first; at the end when None.
     """
     graph = ProgramGraph(program)
     folding = Folding(graph, visible)
@@ -151,7 +162,7 @@ def page_data(program: Program, trace: Trace | None, visible: int) -> dict[str, 
         "groups": [_group(group) for group in folding.groups],
         "open": sorted(folding.open),
         "docs": _docs(graph),
-        "values": _values(graph, trace),
+        "steps": _steps(graph, trace, step),
     }
 
 
@@ -239,13 +250,40 @@ def _docs(graph: ProgramGraph) -> dict[str, str]:
     return docs
 
 
-def _values(graph: ProgramGraph, trace: Trace | None) -> dict[str, Any]:
-    """Number of a variable -> the last value that it had."""
-    if trace is None:
-        return {}
-    values: dict[str, Any] = {}
-    for variable, digest in trace.digests():
-        number = graph.variable_number(variable.block, variable.name)
+def _steps(graph: ProgramGraph, trace: Trace | None, at: int | None) -> dict[str, Any]:
+    """A run: the values before it, [number of a variable, what is said of the value] each; of each
+    operator that was run its number and the values that it wrote; and how many have been run where
+    the slider stands first.  Of a long run the first steps are left out.
+    """
+    records = [] if trace is None else trace.records
+    left_out = max(len(records) - _MOST_STEPS, 0)
+    first_values: dict[int, Any] = {}
+    written: set[int] = set()
+    numbers = {id(op): number for number, op in enumerate(graph.ops)}
+    ran: list[list[Any]] = []
+    for record in records:
+        op = record.op
+        for number, value in _numbered(graph, op, record.inputs):
+            if number not in written and number not in first_values:  # it came from outside
+                first_values[number] = digest_of(value).as_json()
+        outputs = _numbered(graph, op, record.outputs)
+        written.update(number for number, _ in outputs)
+        results = [(number, digest_of(value).as_json()) for number, value in outputs]
+        if record.number < left_out:
+            first_values.update(results)
+        else:
+            ran.append([numbers.get(id(op), -1), results])
+    place = len(ran) if at is None else max(at - left_out, 0)
+    return {"given": [*first_values.items()], "ran": ran, "before": left_out, "at": place}
+
+
+def _numbered(
+    graph: ProgramGraph, op: Operator, values: Mapping[str, Any]
+) -> list[tuple[int, Any]]:
+    """Values by number of a variable."""
+    numbered: list[tuple[int, Any]] = []
+    for name, value in values.items():
+        number = graph.variable_number(op.block, name)
         if number is not None:
-            values[str(number)] = digest.as_json()
-    return values
+            numbered.append((number, value))
+    return numbered

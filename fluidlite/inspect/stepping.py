@@ -20,7 +20,7 @@ from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
 from ..scope import Scope
-from .value_summary import Digest, digest_of
+from .value_summary import digest_of
 
 _ROWS = 60  # of a trace that is printed
 
@@ -139,13 +139,6 @@ class Trace:
             if any(is_wanted(value) for value in record.outputs.values()):
                 return record
         return None
-
-    def digests(self) -> Iterator[tuple[Variable, Digest]]:
-        """What is said of the last value of each variable."""
-        for (index, name), value in self._values.items():
-            variable = self.program.blocks[index].vars.get(name)
-            if variable is not None:
-                yield variable, digest_of(value)
 
     @escaping
     def __str__(self) -> str:

@@ -52,6 +52,7 @@ print NAME, p   the value of a variable
 where, w        where the run stands, and what the operator reads and writes
 list, l         the operators around it
 trace           what has been run
+page FILE       write a page with a slider over what has been run
 quit, q         leave the run"""
 
 
@@ -110,10 +111,16 @@ class _Prompt:
             self._tell(str(debugger))
         elif command in ("list", "l"):
             self._tell(debugger.listing())
+        elif command == "page":
+            self._try(lambda: self._write_page(argument or "debugger.html"))
         elif command == "trace":
             self._tell(str(debugger.trace))
         else:
             self._tell(_HELP)
+
+    def _write_page(self, path: str) -> None:
+        self._debugger.to_html(path)
+        self._tell(f"wrote {path}")
 
     def _say(self, move: Callable[[], Pause | None]) -> None:
         def moved() -> None:

@@ -92,11 +92,33 @@ def test_a_traced_run_is_shown_with_its_values():
     exe.run(fluid.default_startup_program())
     program = fluid.default_main_program()
     data = held(to_html(program, trace=exe.trace(program, lenet_feed())))
-    values = {data["vars"][int(n)]["n"]: value for n, value in data["values"].items()}
+    steps = data["steps"]
+    assert steps["at"] == len(steps["ran"]) == len(program.global_block().ops)
+    written = [pair for _, results in steps["ran"] for pair in results]
+    values = {data["vars"][n]["n"]: value for n, value in [*steps["given"], *written]}
     assert values["conv2d_0.tmp_0"]["shape"] == [6, 4, 12, 12]
     assert values["conv2d_0.tmp_0"]["image"][:2] == [12, 12]
     assert sum(values["fc_0.tmp_0"]["histogram"]) == 6 * 20
     assert values["label"]["max"] <= 9
+
+
+def test_a_long_run_is_shown_from_its_last_steps_on(monkeypatch):
+    monkeypatch.setattr("fluidlite.inspect.html._MOST_STEPS", 2)
+    x = fluid.data("x", [1], "float32")
+    for _ in range(4):
+        fluid.layers.increment(x)
+    program = fluid.default_main_program()
+    trace = fluid.Executor().trace(program, {"x": np.zeros(1, "float32")})
+    steps = held(to_html(program, trace=trace))["steps"]
+    assert steps["before"] == 2 and [op for op, _ in steps["ran"]] == [2, 3]
+    assert [value["max"] for _, value in steps["given"]] == [2.0]
+    assert [results[0][1]["max"] for _, results in steps["ran"]] == [3.0, 4.0]
+    assert held(to_html(program, trace=trace, step=1))["steps"]["at"] == 0
+    assert held(to_html(program, trace=trace, step=3))["steps"]["at"] == 1
+    with pytest.raises(ArgumentError, match="a step from 0 to 4, .* got 5"):
+        to_html(program, trace=trace, step=5)
+    with pytest.raises(ArgumentError, match="a step from 0 to 0"):
+        to_html(program, step=1)
 
 
 def test_the_trace_of_another_program_is_refused():

@@ -172,6 +172,73 @@ def test_what_is_not_finite_is_marked(page):
     assert page.text(".node .bad") == "not finite"
 
 
+@pytest.fixture
+def stepped(browser, tmp_path):
+    """The page that a debugger writes behind the second of four operators, and it."""
+    x = fluid.data("x", [1, 2], "float32")
+    square = fluid.layers.square(fluid.layers.scale(x, scale=-2.0))
+    fluid.layers.sqrt(fluid.layers.scale(square, scale=-1.0), name="root")
+    feed = {"x": np.array([[1, 3]], "float32")}
+    with fluid.inspect.Debugger(fluid.Executor(), feed=feed) as debugger:
+        debugger.go()
+        debugger.back(2)
+        debugger.to_html(tmp_path / "run.html", title="a run")
+    browser.open(tmp_path / "run.html")
+    yield browser
+    assert browser.errors == []
+
+
+SLIDE = """(() => {
+  const slider = document.getElementById("step");
+  slider.value = %d;
+  slider.dispatchEvent(new Event("input"));
+})()"""
+
+
+def test_a_slider_goes_through_the_run_of_a_debugger(stepped):
+    page = stepped
+    assert page.text("#stepped").startswith("2 of 4: square wrote square_0")
+    assert page.ask("document.querySelector('.node .bad')") is None
+    page.ask(SLIDE % 4)
+    assert page.text("#stepped").startswith("4 of 4: sqrt wrote")
+    assert page.text(".node .bad") == "not finite"
+    assert page.wait(f"{SELECTED} === 'sqrt'")
+    page.press("[")
+    assert page.text("#stepped").startswith("3 of 4: scale")
+    assert page.ask("document.querySelector('.node .bad')") is None
+    page.click("#back")
+    page.click("#back")
+    assert page.wait(f"{SELECTED} === 'scale'")
+    assert "mean -4" in page.text("#panel")
+    page.ask(SLIDE % 0)
+    assert page.text("#stepped") == "0 of 4"
+    page.press("[")
+    assert page.text("#stepped") == "0 of 4"
+
+
+def test_a_variable_stays_selected_while_its_value_changes(browser, tmp_path):
+    x = fluid.data("x", [1], "float32")
+    for _ in range(3):
+        fluid.layers.increment(x)
+    program = fluid.default_main_program()
+    trace = fluid.Executor().trace(program, {"x": np.array([7], "float32")})
+    to_html(program, tmp_path / "page.html", trace=trace)
+    browser.open(tmp_path / "page.html")
+    number = [v.name for v in program.list_vars()].index("x")
+    browser.ask(f"view.select({{ variable: {number} }})")
+    for at, value in (3, 10), (1, 8), (0, 7):
+        browser.ask(SLIDE % at)
+        assert browser.text("#panel h2").startswith("x")
+        rows = browser.ask("[...document.querySelectorAll('#panel tr')].map((r) => r.textContent)")
+        assert f"max{value}" in rows
+    assert browser.errors == []
+
+
+def test_a_page_without_a_run_has_no_slider(page):
+    page = page(trained())
+    assert page.ask("document.getElementById('steps').hidden") is True
+
+
 def test_loops_are_drawn_inside_each_other(page):
     loop()
     page = page(fluid.default_main_program())

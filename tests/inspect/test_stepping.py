@@ -199,6 +199,14 @@ def test_a_terminal_steps_prints_and_leaves(trained):
     assert len(found) == len(main().global_block().ops)
 
 
+def test_a_terminal_writes_the_page_of_what_has_been_run(trained, tmp_path):
+    path = tmp_path / "run.html"
+    lines, said = iter(["step", f"page {path}", f"page {path}/no", "quit"]), []
+    debug(trained, main(), lenet_feed(), ask=lambda _: next(lines), tell=said.append)
+    assert f"wrote {path}" in said and "Error: " in said[-1]
+    assert 'id="step"' in path.read_text()
+
+
 def test_the_end_of_the_input_leaves_the_run(trained):
     def ask(prompt):
         raise EOFError

@@ -14,7 +14,8 @@ class Model {
     this.vars = data.vars;
     this.edges = data.edges;
     this.docs = data.docs;
-    this.values = data.values;
+    this.steps = data.steps;
+    this.stand(this.steps.at);
     this.groups = data.groups.map(([label, kind, role, children], number) => ({
       label, kind, role, children, number, parent: null,
     }));
@@ -61,6 +62,14 @@ class Model {
       if (kind === "param" || kind === "kept") continue;
       if (!this.fed.has(variable)) this.fed.set(variable, []);
       this.fed.get(variable).push(reader);
+    }
+  }
+
+  // Let variables have the values that they had when so many operators had been run.
+  stand(at) {
+    this.values = Object.fromEntries(this.steps.given);
+    for (const [, results] of this.steps.ran.slice(0, at)) {
+      for (const [variable, value] of results) this.values[variable] = value;
     }
   }
 

@@ -6,6 +6,7 @@ let panel = null;
 const view = new View(model, canvas, (what) => panel.show(what));
 panel = new Panel(model, view);
 const search = new Search(model, panel);
+const steps = new Steps(model, view, panel);
 
 function dark(on) {
   document.documentElement.dataset.theme = on ? "dark" : "light";
@@ -84,6 +85,8 @@ const KEYS = {
   u: () => fold(false),
   r: () => fold(true),
   d: () => dark(document.documentElement.dataset.theme !== "dark"),
+  "[": () => steps.go(steps.at - 1),
+  "]": () => steps.go(steps.at + 1),
   "?": () => help.showModal(),
   Escape: () => view.select(null),
 };
@@ -91,6 +94,7 @@ const KEYS = {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   if (event.key === "Enter" && event.target.closest("button")) return;
+  if (event.key.startsWith("Arrow") && event.target.type === "range") return;
   const action = KEYS[event.key];
   if (!action) return;
   action();
@@ -103,6 +107,8 @@ const BUTTONS = {
   farther: () => view.zoom(0.8),
   unfold: () => fold(false),
   fold: () => fold(true),
+  back: KEYS["["],
+  forward: KEYS["]"],
   theme: KEYS.d,
   keys: () => help.showModal(),
 };

@@ -190,12 +190,25 @@ class View {
       group.append(shape("text", { class: "line", x: node.left + inset, y: node.top + 35 + k * LINE }, line));
     });
     if (node.group) group.append(this.sign("+", "g" + node.group.number, node.left + node.width - 16, node.top + 15));
-    if (node.op !== undefined && this.isBad(node.op)) {
-      group.append(shape("text", { class: "bad", x: node.left + node.width - 6, y: node.top - 3 }, "not finite"));
-    }
+    this.markBad(node, group);
     const label = node.title + (node.tag ? ", " + node.tag : "") + ". " + node.lines.join(". ");
     group.append(shape("title", {}, label));
     return group;
+  }
+
+  // Say of a node whether it wrote what is not finite.
+  markBad(node, group) {
+    group.querySelector("text.bad")?.remove();
+    if (node.op === undefined || !this.isBad(node.op)) return;
+    group.append(shape("text", { class: "bad", x: node.left + node.width - 6, y: node.top - 3 }, "not finite"));
+  }
+
+  // Show values anew: they are those of another step.
+  showValues() {
+    for (const group of this.world.querySelectorAll(".node")) {
+      const node = this.scene.nodes.get(group.dataset.id);
+      if (node) this.markBad(node, group);
+    }
   }
 
   isBad(op) {
