@@ -91,8 +91,8 @@ def mel_frequencies(
 
 def _equal_steps(count: int, first: float, last: float, htk: bool) -> Any:
     with np.errstate(divide="ignore"):
-        ends = [_mels(np, np.float64(each), htk) for each in (first, last)]
-    return _hertz(np, np.linspace(*ends, count), htk)
+        start, end = (_mels(np, np.float64(each), htk) for each in (first, last))
+    return _hertz(np, np.linspace(start, end, count), htk)
 
 
 def fft_frequencies(sr: int, n_fft: int, dtype: str = "float32") -> Tensor:

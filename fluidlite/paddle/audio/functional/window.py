@@ -40,12 +40,10 @@ def get_window(
     >>> fluid.paddle.audio.functional.get_window("hann", 4).numpy().round(4).tolist()
     [0.0, 0.5, 1.0, 0.5]
     """
-    if isinstance(window, str):
-        name, parameters = window, ()
-    elif isinstance(window, tuple) and window and isinstance(window[0], str):
-        name, parameters = window[0], window[1:]
-    else:
+    words: tuple[Any, ...] = (window,) if isinstance(window, str) else window
+    if not (isinstance(words, tuple) and words and isinstance(words[0], str)):
         raise ArgumentError(f"expected window to be a name or a tuple, got {window!r:.60}")
+    name, parameters = words[0], words[1:]
     if name not in _WINDOWS:
         raise ArgumentError(f"expected a window of {', '.join(_WINDOWS)}, got {name!r:.60}")
     function, least, most = _WINDOWS[name]
