@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...eager.recording import TensorRecord, eager
+from ...eager.recording import eager
 from ...errors import ArgumentError
 from ...functions.creation import full_like
 from ...functions.elementary import clip, log, log1p
@@ -20,6 +20,7 @@ from . import noise
 from .distribution import (
     METHODS,
     Distribution,
+    known_elements,
     need_same,
     parameters_in,
     sizes_in,
@@ -52,13 +53,13 @@ class Bernoulli(ExponentialFamily):
 
     def __init__(self, probs: ArrayLike, name: str | None = None) -> None:
         (chances,) = parameters_in(probs)
-        array = chances.array if isinstance(chances, TensorRecord) else np.empty(0)
+        array = known_elements(chances)
         if not ((array >= 0) & (array <= 1)).all():
             raise ArgumentError(
                 f"Bernoulli: expected probs from 0 to 1, got {array.tolist()!r:.60}"
             )
         eps = float(np.finfo(chances.array.dtype).eps)
-        self.probs: Tensor = clip(chances, eps, 1 - eps)
+        self.probs = clip(chances, eps, 1 - eps)
         self.logits: Tensor = log(self.probs) - log1p(-self.probs)
         self.name = "Bernoulli" if name is None else name
         super().__init__(self.probs.shape)

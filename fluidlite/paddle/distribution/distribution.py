@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ...eager.mode import no_grad
+from ...eager.recording import TensorRecord
 from ...errors import ArgumentError
 from ...functions.elementary import cast, exp
 from ...functions.shaping import broadcast_tensors
@@ -105,6 +106,11 @@ def stretched(*tensors: Tensor, shape: Sequence[int] = ()) -> tuple[int, ...]:
     for gap in gaps:
         unknown[len(known) - len(gap) :] |= np.array(gap, bool)
     return tuple(-1 if gap and size == 1 else size for size, gap in zip(known, unknown))
+
+
+def known_elements(parameter: Tensor) -> Any:
+    """The elements of a parameter, to be checked; none where a program computes it."""
+    return parameter.array if isinstance(parameter, TensorRecord) else np.empty(0)
 
 
 def sizes_in(shape: Any) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...eager.recording import TensorRecord
 from ...errors import ArgumentError
 from ...functions.creation import full_like
 from ...functions.elementary import floor, log, log1p, sqrt
@@ -19,6 +18,7 @@ from . import noise
 from .distribution import (
     METHODS,
     Distribution,
+    known_elements,
     need_same,
     parameters_in,
     tensor_of,
@@ -48,7 +48,7 @@ class Geometric(Distribution):
 
     def __init__(self, probs: ArrayLike) -> None:
         (self.probs,) = parameters_in(probs)
-        array = self.probs.array if isinstance(self.probs, TensorRecord) else np.empty(0)
+        array = known_elements(self.probs)
         if not ((array > 0) & (array <= 1)).all():
             raise ArgumentError(
                 f"Geometric: expected probs above 0, up to 1, got {array.tolist()!r:.60}"

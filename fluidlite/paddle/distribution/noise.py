@@ -45,7 +45,7 @@ def _drawn(operator: str, shape: Sequence[int], like: Sequence[Any], **options: 
     front, dtype = sizes_in(shape), as_dtype(like[0].array.dtype)
     sizes: Any = [*front, *stretched(*like)]
     if -1 in sizes:  # a program knows them in a run only
-        whole = sum(like[1:], like[0])
+        whole: Any = sum(like[1:], like[0])
         sizes = (
             concat([to_tensor([*front], "int32"), shape_of(whole)]) if front else shape_of(whole)
         )

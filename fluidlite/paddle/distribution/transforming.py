@@ -102,9 +102,8 @@ class Transform(Described):
     def inverse_log_det_jacobian(self, y: Tensor) -> Any:
         """The logarithm of how much a small volume at y grows on the way back."""
         _numbers("inverse_log_det_jacobian", "y", y, self._codomain.event_rank)
-        if hasattr(self, "_inverse_log_det_jacobian"):
-            return self._inverse_log_det_jacobian(y)
-        return -volume_change(self, self._inverse(y))
+        own: Any = getattr(self, "_inverse_log_det_jacobian", None)
+        return -volume_change(self, self._inverse(y)) if own is None else own(y)
 
     @TRANSFORMS
     def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
