@@ -16,6 +16,7 @@ import numpy as np
 
 from .counts import ManyCounts
 from .docstrings import Family
+from .gammas import Gammas
 
 Array = np.ndarray[Any, Any]
 
@@ -222,32 +223,8 @@ class PaddleNumbers(np.random.Generator):
         """
         kind: Any = np.float64 if np.dtype(dtype).itemsize > 4 else np.float32
         exponents = np.asarray(shape, kind)
-        drawn = [self._gamma(kind, exponent) for exponent in exponents.ravel()]
-        return np.array(drawn, kind).reshape(exponents.shape)
-
-    def _gamma(self, kind: Any, exponent: Any) -> Any:
-        """By rejection (Marsaglia and Tsang, A simple method for generating gamma variables, 2000);
-        the constants are of float32.
-        """
-        if not exponent > 0:
-            return exponent * 0  # NaN stays
-        one, scale = kind(1), kind(1)
-        if exponent < 1:
-            scale = (one - self.random(1, kind)[0]) ** (one / exponent)
-            exponent = exponent + one
-        d = exponent - kind(np.float32(1) / np.float32(3))
-        c = one / np.sqrt(kind(9) * d)
-        while True:
-            x = self.standard_normal(1, kind)[0]
-            root = one + c * x
-            if root <= 0:
-                continue
-            cube, square = root * root * root, x * x
-            chance = one - self.random(1, kind)[0]
-            if chance < one - kind(np.float32(0.0331)) * square * square:
-                return scale * d * cube
-            if np.log(chance) < kind(0.5) * square + d * (one - cube + np.log(cube)):
-                return scale * d * cube
+        twister = self._twister
+        return Gammas(twister.look, twister.skip, _fractions, kind).draw(exponents)
 
     def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
         """How often something happens that happens ``lam`` times on average.
