@@ -8,42 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from ..eager.recording import eager
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError
 from ..ground.docstrings import Family
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import Spelling, parameters_of
-from ..opdef.operand import Operand, appends
+from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .arithmetic import (
-    add,
-    equal,
-    greater_equal,
-    less_equal,
-    less_than,
-    logical_and,
-    logical_or,
-    maximum,
-    minimum,
-    multiply,
-    remainder,
-    subtract,
-)
+from .arithmetic import add, maximum, minimum, multiply, remainder, subtract
 from .elementary import cast, isnan
 from .items import get_item, set_item
-from .reduction import of_number, one_axis
+from .reduction import one_axis
 from .reduction import sum as total
-from .selection import chosen, indices_of, of_ranks, runs, scatter_nd_add, sort
-from .shaping import (
-    broadcast_tensors,
-    moveaxis,
-    numel,
-    reshape,
-    squeeze,
-    stack,
-    transpose,
-    unsqueeze,
-    unstack,
-)
+from .selection import chosen, indices_of, scatter_nd_add, sort
+from .shaping import broadcast_tensors, moveaxis, numel, reshape, stack, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,23 +44,7 @@ def bincount(
     >>> fluid.bincount(fluid.to_tensor([1, 2, 2])).tolist()
     [0, 1, 2]
     """
-    if x.array.dtype.kind not in "iu" or x.array.ndim > 1:
-        raise ArgumentError(
-            f"bincount: expected a vector of integers, got shape {list(x.array.shape)} of "
-            f"{x.array.dtype}"
-        )
-    if x.appends is not None:
-        most = add(eager.reduce_max(x, reduce_all=True), 1)
-        numbers = eager.range(
-            np.zeros(1, x.array.dtype), maximum(most, minlength), np.ones(1, x.array.dtype)
-        )
-        hits = equal(unsqueeze(x, 1), numbers)
-        if weights is None:
-            return total(hits, 0, "int64")
-        return total(multiply(cast(hits, weights.dtype), unsqueeze(weights.detach(), 1)), 0)
-    given = None if weights is None else weights.array
-    found = np.bincount(x.array, given, minlength)
-    return _like(x, found if given is None else found.astype(given.dtype))
+    return eager.bincount(x, None if weights is None else weights.detach(), minlength=minlength)
 
 
 def histogram(
@@ -96,31 +57,7 @@ def histogram(
         bins: how many intervals there are.
         min, max: where they begin and end; the smallest and largest element when both are 0.
     """
-    if input.appends is not None:
-        return _spread_over(input.detach(), bins, min, max)
-    array = input.array
-    ends = (min, max)
-    if min == max == 0 and array.size:
-        ends = (float(array.min()), float(array.max()))
-    return _like(input, np.histogram(array, bins, ends)[0].astype("int64"))
-
-
-def _spread_over(x: Any, bins: int, low: Any, high: Any) -> Any:
-    """How many elements of a variable lie in each interval; arguments as of :func:`histogram`."""
-    x = cast(reshape(x, [-1, 1]), "float64")
-    if low == high == 0:
-        low, high = eager.reduce_min(x, reduce_all=True), eager.reduce_max(x, reduce_all=True)
-    else:
-        low, high = (x.results(np.asarray([float(each)])) for each in (low, high))
-    half = multiply(cast(equal(low, high), "float64"), 0.5)  # where all are equal
-    low, high = subtract(low, half), add(high, half)
-    shares = np.arange(bins + 1) / bins
-    edges = add(multiply(x.results(shares), subtract(high, low)), low)
-    edges = set_item(edges, -1, high)
-    above = greater_equal(x, get_item(edges, slice(None, -1)))
-    ends = get_item(edges, slice(1, None))
-    below = logical_or(less_than(x, ends), logical_and(equal(x, high), equal(ends, high)))
-    return total(logical_and(above, below), 0, "int64")
+    return eager.histogram(input.detach(), bins=bins, min=min, max=max)
 
 
 def searchsorted(
@@ -141,32 +78,9 @@ def searchsorted(
     >>> fluid.searchsorted(fluid.to_tensor([1.0, 2.0, 3.0]), fluid.to_tensor([2.5])).tolist()
     [2]
     """
-    if appends((sorted_sequence, values)) is not None:
-        return _counted_below(sorted_sequence, values, "int32" if out_int32 else "int64", right)
-    sequence: Any = sorted_sequence.array
-    side: Any = "right" if right else "left"
-    wanted: Any = values.array if isinstance(values, Operand) else np.asarray(values)
-    if sequence.ndim == 1:
-        positions: Any = np.searchsorted(sequence, wanted, side)
-    elif sequence.shape[:-1] == wanted.shape[:-1]:
-        rows = zip(sequence.reshape(-1, sequence.shape[-1]), wanted.reshape(-1, wanted.shape[-1]))
-        lines = [np.searchsorted(row, line, side) for row, line in rows]
-        positions = np.reshape(lines, wanted.shape)
-    else:
-        raise ShapeError(
-            f"expected values of shape {[*sequence.shape[:-1], -1]}, got {list(wanted.shape)}"
-        )
-    return _like(sorted_sequence, np.asarray(positions, "int32" if out_int32 else "int64"))
-
-
-def _counted_below(sequence: Any, values: Any, dtype: str, right: bool) -> Any:
-    """Places as counts of the elements before them; arguments as of :func:`searchsorted`."""
     if not isinstance(values, Operand):
-        values = sequence.results(np.asarray(values, sequence.array.dtype))
-    if sequence.array.ndim > 1:
-        sequence = unsqueeze(sequence, -2)
-    before = (less_equal if right else less_than)(sequence, unsqueeze(values, -1))
-    return cast(total(before, -1), dtype)
+        values = sorted_sequence.results(np.asarray(values, sorted_sequence.array.dtype))
+    return eager.searchsorted(sorted_sequence, values, out_int32=out_int32, right=right)
 
 
 bucketize: Callable[..., Tensor] = Spelling({"values": "x"})(
@@ -215,26 +129,19 @@ def unique_consecutive(
     >>> fluid.unique_consecutive(fluid.to_tensor([1, 1, 2, 1])).tolist()
     [1, 2, 1]
     """
-    if x.appends is not None and axis is None:
-        values, _, inverse, counts = runs(x, False)
-        chosen = [
-            values,
-            *[cast(inverse, dtype)] * return_inverse,
-            *[cast(counts, dtype)] * return_counts,
-        ]
-        return tuple(chosen) if len(chosen) > 1 else values
-    along = 0 if axis is None else normal_axis(axis, x.array.ndim)
-    array = x.array.reshape(-1) if axis is None else np.moveaxis(x.array, along, 0)
-    new = np.ones(len(array), bool)
-    differ = array[1:] != array[:-1]
-    new[1:] = differ.any(tuple(range(1, differ.ndim)))
-    kind, places = as_dtype(dtype).dtype, np.flatnonzero(new)
-    results = [_like(x, np.moveaxis(array[new], 0, along))]
-    if return_inverse:
-        results.append(_like(x, (np.cumsum(new) - 1).astype(kind)))
-    if return_counts:
-        results.append(_like(x, np.diff([*places, len(array)]).astype(kind)))
-    return tuple(results) if len(results) > 1 else results[0]
+    wanted = [
+        slot for slot, asked in (("Index", return_inverse), ("Counts", return_counts)) if asked
+    ]
+    results = eager.unique_consecutive.asked(
+        wanted,
+        x.detach(),
+        return_inverse=return_inverse,
+        return_counts=return_counts,
+        axis=() if axis is None else (axis,),
+        dtype=as_dtype(dtype),
+    )
+    chosen = tuple(results[slot] for slot in ("Out", *wanted))
+    return chosen if wanted else chosen[0]
 
 
 def kthvalue(
@@ -252,11 +159,7 @@ def kthvalue(
     >>> float(value), int(place)
     (2.0, 2)
     """
-    along = -1 if axis is None else axis
-    values, places = of_ranks(x, k - 1, k, along, largest=False)
-    if keepdim:
-        return values, places
-    return squeeze(values, along), squeeze(places, along)
+    return eager.kthvalue(x, k=k, axis=-1 if axis is None else axis, keepdim=keepdim)
 
 
 def cummax(
@@ -272,49 +175,20 @@ def cummax(
     >>> fluid.cummax(fluid.to_tensor([1.0, 3.0, 2.0]))[0].tolist()
     [1.0, 3.0, 3.0]
     """
-    return _extreme_so_far(np.greater_equal, x, axis, dtype)
+    return _so_far(eager.cummax, x, axis, dtype)
 
 
 @parameters_of(cummax)
 def cummin(x: Tensor, axis: int | None, dtype: DTypeLike, *given: Any) -> tuple[Tensor, Tensor]:
     """The smallest element up to each one, and its place."""
-    return _extreme_so_far(np.less_equal, x, axis, dtype)
+    return _so_far(eager.cummin, x, axis, dtype)
 
 
-def _extreme_so_far(better: Any, x: Any, axis: int | None, dtype: Any) -> Any:
-    x = reshape(x, [-1]) if axis is None else x
-    if not x.array.ndim:
-        return of_number(lambda row, at: _extreme_so_far(better, row, at, dtype), x, axis)
-    along = 0 if axis is None else one_axis(x, axis)
-    if x.appends is not None:
-        return _unrolled_extreme(better, x, along, dtype)
-    array = np.moveaxis(x.array, along, 0)
-    places = np.zeros(array.shape, "int64")
-    if len(array):
-        best = array[0]
-        for k in range(1, len(array)):
-            here = better(array[k], best) | ((array[k] != array[k]) & (best == best))
-            best = np.where(here, array[k], best)
-            places[k] = np.where(here, k, places[k - 1])
-    found: Any = x.results(np.ascontiguousarray(np.moveaxis(places, 0, along)))
-    return eager.take_along(x, found, axis=along), _like(
-        x, found.array.astype(as_dtype(dtype).dtype)
-    )
-
-
-def _unrolled_extreme(better: Any, x: Any, along: int, dtype: Any) -> Any:
-    """The same for a variable, whose size along the dimension is known."""
-    beats = greater_equal if better is np.greater_equal else less_equal
-    values = unstack(x, along)
-    numbers = [
-        eager.fill_any_like(each, value=float(k), dtype=as_dtype("int64"))
-        for k, each in enumerate(values)
-    ]
-    for k in range(1, len(values)):
-        here = beats(values[k], values[k - 1])
-        values[k] = chosen(here, values[k], values[k - 1])
-        numbers[k] = chosen(here, numbers[k], numbers[k - 1])
-    return stack(values, along), cast(stack(numbers, along), dtype)
+def _so_far(operator: Any, x: Any, axis: int | None, dtype: Any) -> Any:
+    if axis is None:
+        x, axis = reshape(x, [-1]), 0
+    along = one_axis(x, axis) if x.array.ndim else axis
+    return operator(x, axis=along, dtype=as_dtype(dtype))
 
 
 def quantile(

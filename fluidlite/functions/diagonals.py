@@ -12,7 +12,7 @@ from ..ground.dtypes import DType, as_dtype
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import multiply
-from .items import get_item, set_item
+from .items import get_item
 from .reduction import sum as total
 from .shaping import concat, flip, numbers_in, reshape, split, swapaxes, transpose, unsqueeze
 
@@ -36,7 +36,7 @@ def diagonal(
     >>> fluid.diagonal(fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [1.0, 4.0]
     """
-    return eager.take_diagonal(x, offset=offset, dim1=axis1, dim2=axis2)
+    return eager.diagonal(x, offset=offset, axis1=axis1, axis2=axis2)
 
 
 def trace(
@@ -53,15 +53,7 @@ def diag(x: Tensor, offset: int = 0, padding_value: float = 0, name: str | None 
     >>> fluid.diag(fluid.to_tensor([1.0, 2.0])).tolist()
     [[1.0, 0.0], [0.0, 2.0]]
     """
-    if not x.array.ndim:
-        x = reshape(x, [1])
-    array: Any = x.array
-    if array.ndim == 2:
-        return eager.take_diagonal(x, offset=offset)
-    size = array.shape[0] + abs(offset)
-    rows = np.arange(+array.shape[0])
-    base = x.results(np.full((size, size), padding_value, array.dtype))
-    return set_item(base, (rows - min(offset, 0), rows + max(offset, 0)), x)
+    return eager.diag_v2(x, offset=offset, padding_value=float(padding_value))
 
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:

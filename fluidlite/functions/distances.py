@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
-from ..opdef.spec import normal_axis
-from .arithmetic import add, divide, greater_than, multiply, pow, subtract
+from .arithmetic import subtract
 from .elementary import abs
 from .reduction import norm
 from .reduction import sum as total
-from .selection import chosen
 from .shaping import fits, unsqueeze
 
 if TYPE_CHECKING:
@@ -72,10 +71,4 @@ def renorm(x: Tensor, p: float, axis: int, max_norm: float, name: str | None = N
     >>> fluid.renorm(x, 2.0, 0, 2.5).numpy().round(3).tolist()
     [[1.5, 2.0], [0.0, 1.0]]
     """
-    rank = x.array.ndim
-    along = normal_axis(axis, rank)
-    others = [k for k in range(rank) if k != along]
-    powers = total(pow(abs(x), float(p)), others, keepdim=True) if others else pow(abs(x), float(p))
-    length = pow(powers, 1.0 / p)
-    shrunk = divide(max_norm, add(length, 1e-7))
-    return multiply(x, chosen(greater_than(length, max_norm), shrunk, 1.0))
+    return eager.renorm(x, p=float(p), axis=axis, max_norm=float(max_norm))

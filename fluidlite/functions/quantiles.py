@@ -15,10 +15,9 @@ from ..opdef.spec import normal_axis
 from .arithmetic import add, equal, logical_not, maximum, minimum, multiply, subtract
 from .counting import quantile
 from .elementary import cast, floats, floor, isnan
-from .reduction import of_number
 from .reduction import sum as total
 from .selection import chosen, sort, take_along_axis
-from .shaping import reshape, squeeze, stack, transpose, unsqueeze
+from .shaping import reshape, squeeze, stack, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,14 +40,7 @@ def mode(
     >>> int(value), int(place)
     (2, 2)
     """
-    if not x.array.ndim:
-        found: tuple[Tensor, Tensor] = of_number(mode, x, axis)
-        return found
-    places = unsqueeze(eager.mode_place(x, axis=axis), axis)
-    values = take_along_axis(x, places, axis)
-    if keepdim:
-        return values, places
-    return squeeze(values, axis), squeeze(places, axis)
+    return eager.mode(x, axis=axis, keepdim=keepdim)
 
 
 def _rows(x: Any, axis: Axes) -> tuple[Any, list[int]]:

@@ -17,7 +17,7 @@ from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .arithmetic import add, divide, maximum, multiply, subtract, truths
+from .arithmetic import add, divide, maximum, subtract, truths
 from .elementary import cast, floats, sqrt, square
 from .items import get_item
 
@@ -403,9 +403,7 @@ def cumprod(
         x = cast(x, dtype)
     if dim is None:
         x, dim = eager.reshape(x, shape=(-1,)), 0
-    if not x.array.ndim:
-        return of_number(cumprod, x, dim)
-    return up_to_each(multiply, x, dim)
+    return eager.cumprod(x, dim=one_axis(x, dim) if x.array.ndim else dim)
 
 
 def one_axis(x: Any, axis: Any) -> int:

@@ -13,8 +13,8 @@ from ..errors import ArgumentError, ShapeError
 from ..ground.spellings import Spelling
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .items import get_item, set_item
-from .shaping import flip, known_in_run, moveaxis, numbers_in, reshape
+from .items import set_item
+from .shaping import flip, known_in_run, moveaxis, numbers_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,19 +122,7 @@ def as_strided(
     >>> fluid.as_strided(fluid.to_tensor([1, 2, 3, 4]), [3, 2], [1, 1]).tolist()
     [[1, 2], [2, 3], [3, 4]]
     """
-    first, inside = divmod(offset, x.array.dtype.itemsize)
-    places = np.full(tuple(shape), first)
-    for k, (size, step) in enumerate(zip(shape, stride)):
-        along = np.arange(size) * step
-        places += along.reshape([-1 if a == k else 1 for a in range(len(shape))])
-    count = +int(np.prod(x.array.shape)) if -1 not in x.array.shape else None
-    low, high = places.min(initial=0), places.max(initial=0)
-    if inside or low < 0 or (count is not None and places.size and high >= count):
-        raise ArgumentError(
-            f"as_strided: expected elements within x of shape {list(x.array.shape)}, got shape "
-            f"{list(shape)}, stride {list(stride)} and offset {offset} bytes"
-        )
-    return get_item(reshape(x, [-1]), places)
+    return eager.as_strided(x, dims=tuple(shape), stride=tuple(stride), offset=offset)
 
 
 def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) -> Tensor:
@@ -152,13 +140,7 @@ def unfold(x: Tensor, axis: int, size: int, step: int, name: str | None = None) 
     >>> fluid.unfold(fluid.to_tensor([1, 2, 3, 4]), 0, 2, 2).tolist()
     [[1, 2], [3, 4]]
     """
-    along = normal_axis(axis, x.array.ndim)
-    whole = +x.array.shape[along]
-    if not 0 <= size <= whole or step < 1:
-        raise ShapeError(f"expected size from 0 to {whole} and step from 1, got {size} and {step}")
-    places = np.arange(0, whole - size + 1, step)[:, None] + np.arange(size)
-    windows = get_item(x, (builtins.slice(None),) * along + (places,))
-    return moveaxis(windows, along + 1, -1)
+    return eager.tensor_unfold(x, axis=axis, size=size, step=step)
 
 
 def select_scatter(

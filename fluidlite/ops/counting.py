@@ -159,7 +159,7 @@ class unique_consecutive(DetachedValues):
     def run(self, xp: Any, X: Array) -> Arrays:
         axis = self.axis[0] if self.axis else 0
         rows = xp.moveaxis(X, axis, 0) if self.axis else xp.reshape(X, -1)
-        differs = xp.reshape(rows[1:] != rows[:-1], (max(len(rows) - 1, 0), -1)).any(axis=1)
+        differs = (rows[1:] != rows[:-1]).any(axis=tuple(range(1, rows.ndim)))
         new = xp.concatenate([xp.ones(min(len(rows), 1), bool), differs])
         starts, kind = xp.flatnonzero(new), self.places_type.dtype
         ends = xp.concatenate([starts[1:], xp.asarray([len(rows)] * min(len(rows), 1), int)])

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..errors import AttributeValueError, DTypeError
+from ..errors import DTypeError, ShapeError
 from ..ground.dtypes import DType, as_dtype
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value, Values
 from ..opdef.definition import Op
@@ -40,7 +40,7 @@ class Ranked(Op, abstract=True):
     def check(self, size: int) -> None:
         """Refuse a dimension that has no such element."""
         if size == 0:
-            raise AttributeValueError(f"expected an element to take along axis={self.axis}, got 0")
+            raise ShapeError(f"expected an element to take along axis={self.axis}, got 0")
 
     def places(self, f: Any, X: Value, axis: int) -> Value:
         """The places, with size 1 along the dimension."""
@@ -67,7 +67,7 @@ class kthvalue(Ranked):
 
     def check(self, size: int) -> None:
         if self.k < 1 or (size != -1 and self.k > size):
-            raise AttributeValueError(f"expected k from 1 to the size {size}, got {self.k}")
+            raise ShapeError(f"expected k from 1 to the size {size}, got {self.k}")
 
     def places(self, f: Any, X: Value, axis: int) -> Value:
         order = f.argsort(X, axis=axis)[1]

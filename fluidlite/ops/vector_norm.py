@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED
+from ..opdef.attribute import REQUIRED, Double
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, need_float, normal_axis, reduced, spec
@@ -195,17 +195,15 @@ class renorm(Op):
     """
 
     signature = "X -> Out"
-    p: float = REQUIRED
+    p: Double = REQUIRED
     axis: int = REQUIRED
-    max_norm: float = REQUIRED
+    max_norm: Double = REQUIRED
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         normal_axis(self.axis, X.ndim)
-        if self.p <= 0 or self.max_norm < 0:
-            raise AttributeValueError(
-                f"expected p above 0 and max_norm from 0, got {self.p} and {self.max_norm}"
-            )
+        if self.p == 0:
+            raise AttributeValueError("expected p other than 0")
         return X
 
     def expand(self, f: Any, X: Value) -> Value:

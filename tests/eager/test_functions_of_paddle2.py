@@ -106,7 +106,7 @@ def test_a_tensor_is_asked_for_its_kind_and_given_another():
         (lambda x: x.rot90(1, [0, 0]), ArgumentError, "two dimensions"),
         (lambda x: fluid.multinomial(x * 0.0), ArgumentError, "not all of a row 0"),
         (lambda x: fluid.multinomial(x, 3), ArgumentError, "replacement=True"),
-        (lambda x: fluid.searchsorted(x, x[:1]), ShapeError, "expected values of shape"),
+        (lambda x: fluid.searchsorted(x, x[:1]), ShapeError, "expected Values of shape"),
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong, kind, said):

@@ -227,7 +227,7 @@ def test_a_layer_trains_in_a_program_as_at_once():
 @pytest.mark.parametrize(
     "wrong, said",
     [
-        (lambda: nn.PixelUnshuffle(3)(fluid.ones([1, 1, 2, 2])), "downscale_factor to divide"),
+        (lambda: nn.PixelUnshuffle(3)(fluid.ones([1, 1, 2, 2])), "downscale_factor=3 divides"),
         (lambda: nn.Fold(4, 2)(fluid.ones([1, 7, 9])), "a multiple of 4 elements"),
         (
             lambda: nn.MaxUnPool2D(2, output_size=[1])(X4, X4),

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...eager.recording import eager
 from ...errors import ArgumentError, ShapeError
 from ...functions.arithmetic import add, greater_equal, multiply, subtract
-from ...functions.elementary import acos, cast, clip, cos, scale
+from ...functions.elementary import cast, scale
 from ...functions.noise import uniform_like
 from ...functions.reduction import cumsum, max
 from ...functions.selection import gather, nonzero, topk
 from ...functions.shaping import concat, reshape
-from .activation import softmax
-from .loss import cross_entropy, reduced
+from .loss import reduced
 from .projection import one_hot
 
 if TYPE_CHECKING:
@@ -53,15 +53,11 @@ def margin_cross_entropy(
     """
     if reduction not in ("mean", "sum", "none", None):
         raise ArgumentError(f"expected reduction to be mean, sum or None, got {reduction!r}")
-    classes, dtype = int(logits.array.shape[-1]), str(logits.array.dtype)
-    right: Any = cast(one_hot(reshape(label, [-1]), classes), dtype)
-    angle = acos(clip(logits, -1.0, 1.0))
-    moved = subtract(cos(add(multiply(angle, margin1), margin2)), margin3)
-    cosines: Any = add(logits, multiply(right, subtract(moved, logits)))
-    scaled = multiply(cosines, scale)
-    losses = cross_entropy(scaled, reshape(label, [-1, 1]), reduction="none")
+    margins = dict(margin1=margin1, margin2=margin2, margin3=margin3)
+    found = eager.margin_cross_entropy.all(logits, label, scale=scale, **margins)
+    losses = found["Loss"]
     loss = losses if reduction in ("none", None) else reduced(losses, str(reduction))
-    return (loss, softmax(scaled)) if return_softmax else loss
+    return (loss, found["Softmax"]) if return_softmax else loss
 
 
 def class_center_sample(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
-from ...errors import ArgumentError, ShapeError
-from ...functions.shaping import moveaxis, numbers_in, reshape, transpose
+from ...errors import ArgumentError
+from ...functions.shaping import moveaxis, numbers_in
 from .windows import each
 
 if TYPE_CHECKING:
@@ -71,17 +71,9 @@ def pixel_unshuffle(
     >>> fluid.nn.functional.pixel_unshuffle(fluid.ones([1, 2, 4, 4]), 2).shape
     [1, 8, 2, 2]
     """
-    last, x = _channels_first(x, data_format)
-    side = int(downscale_factor)
-    channels, height, width = (+n for n in x.array.shape[1:])
-    if side < 1 or height % side or width % side:
-        raise ShapeError(
-            f"expected downscale_factor to divide {height} rows and {width} columns, got {side}"
-        )
-    cut = reshape(x, [-1, channels, height // side, side, width // side, side])
-    moved = transpose(cut, [0, 1, 3, 5, 2, 4])
-    out = reshape(moved, [-1, channels * side * side, height // side, width // side])
-    return moveaxis(out, 1, -1) if last else out
+    _need_layout(data_format)
+    how = dict(downscale_factor=int(downscale_factor), data_format=data_format)
+    return eager.pixel_unshuffle(x, **how)
 
 
 def channel_shuffle(
@@ -99,9 +91,8 @@ def channel_shuffle(
     >>> fluid.nn.functional.channel_shuffle(x, 2).flatten().tolist()
     [0.0, 2.0, 1.0, 3.0]
     """
-    last, x = _channels_first(x, data_format)
-    out = eager.shuffle_channel(x, group=int(groups))
-    return moveaxis(out, 1, -1) if last else out
+    _need_layout(data_format)
+    return eager.channel_shuffle(x, groups=int(groups), data_format=data_format)
 
 
 def temporal_shift(
@@ -151,15 +142,7 @@ def fold(
     [1.0, 2.0, 2.0, 1.0]
     """
     window = _window(kernel_sizes, strides, paddings, dilations)
-    height = window["kernel_sizes"][0] * window["kernel_sizes"][1]
-    shape = x.array.shape
-    if len(shape) != 3 or shape[1] % height:
-        raise ShapeError(
-            f"expected x of shape [N, columns, positions], with columns of a multiple of {height} "
-            f"elements, the size of the window, got shape {list(shape)}"
-        )
-    size = (int(shape[0]), shape[1] // height, *each("output_sizes", output_sizes, 2))
-    return eager.unfold_adjoint(x, size=size, **window)
+    return eager.fold(x, output_sizes=each("output_sizes", output_sizes, 2), **window)
 
 
 def _window(kernel_sizes: Any, strides: Any, paddings: Any, dilations: Any) -> dict[str, Any]:
@@ -175,7 +158,11 @@ def _window(kernel_sizes: Any, strides: Any, paddings: Any, dilations: Any) -> d
 
 def _channels_first(x: Tensor, data_format: str) -> tuple[bool, Tensor]:
     """Whether channels come last, and the images with them first."""
-    if data_format not in ("NCHW", "NHWC"):
-        raise ArgumentError(f"expected data_format NCHW or NHWC, got {data_format!r}")
+    _need_layout(data_format)
     last = data_format == "NHWC"
     return last, moveaxis(x, -1, 1) if last else x
+
+
+def _need_layout(data_format: str) -> None:
+    if data_format not in ("NCHW", "NHWC"):
+        raise ArgumentError(f"expected data_format NCHW or NHWC, got {data_format!r}")

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from ...eager.recording import eager
 from ...errors import ArgumentError, ShapeError
-from ...functions.arithmetic import add, multiply, subtract
-from ...functions.composed import logaddexp
-from ...functions.elementary import cast, scale
-from ...functions.selection import index_select, take_along_axis
-from ...functions.shaping import concat, reshape, squeeze, stack, unsqueeze
 from .loss import reduced
 
 if TYPE_CHECKING:
     from ...eager.tensor import Tensor
-
-_NEVER = -1e30  #: the logarithm of the probability of what does not happen
 
 
 def rnnt_loss(
@@ -63,19 +55,8 @@ def rnnt_loss(
             raise ArgumentError(f"expected {what} of type int32, got {numbers.array.dtype}")
     _need_lengths(input_lengths, steps, "input_lengths")
     _need_lengths(label_lengths, nodes - 1, "label_lengths")
-    waits = input[:, :, :, blank]
-    places = unsqueeze(cast(label, "int64"), [1, 3])
-    writes: Any = None
-    if nodes > 1:
-        labels = multiply(places, input.results(np.ones([1, steps, 1, 1], "int64")))
-        writes = squeeze(take_along_axis(input[:, :, : nodes - 1], labels, 3), 3)
-        writes = add(writes, scale(subtract(writes, writes.detach()), fastemit_lambda))
-        writes = concat([writes, scale(waits[:, :, :1], 0.0)], 2)
-    before, waited = _before_diagonals(waits, writes, steps, nodes)
-    last = subtract(add(cast(input_lengths, "int64"), cast(label_lengths, "int64")), 1)
-    where = add(multiply(last, nodes), cast(label_lengths, "int64"))
-    loss = scale(_at(before, where), -1.0)
-    return reduced(subtract(loss, _at(waited, where)), reduction)
+    attrs = dict(blank=blank, fastemit_lambda=fastemit_lambda)
+    return reduced(eager.warprnnt(input, label, input_lengths, label_lengths, **attrs), reduction)
 
 
 def _sizes(input: Tensor, label: Tensor) -> tuple[int, int]:
@@ -97,41 +78,3 @@ def _sizes(input: Tensor, label: Tensor) -> tuple[int, int]:
 def _need_lengths(lengths: Tensor, most: int, what: str) -> None:
     if lengths.appends is None and lengths.array.size and int(lengths.array.max()) > most:
         raise ArgumentError(f"expected {what} up to {most}, got {int(lengths.array.max())}")
-
-
-def _before_diagonals(waits: Any, writes: Any, steps: int, nodes: int) -> tuple[Any, Any]:
-    """What may happen before each node, and that it waits there, [N, diagonals, nodes] each.
-
-    Diagonal n has the nodes of t steps and u labels with n = t + u, by their u.
-    """
-    diagonals = np.arange(steps + nodes - 1)[:, None] - np.arange(nodes)
-    there = (diagonals >= 0) & (diagonals < steps)
-    flat = np.where(there, diagonals, 0) * nodes + np.arange(nodes)
-    dtype = waits.array.dtype
-
-    def by_diagonals(x: Any) -> Any:
-        found = index_select(reshape(x, [0, -1]), x.results(flat.ravel().astype("int64")), 1)
-        skewed = reshape(found, [0, *there.shape])
-        kept = multiply(skewed, x.results(there.astype(dtype)))
-        return add(kept, x.results(np.where(there, 0.0, _NEVER).astype(dtype)))
-
-    waited = by_diagonals(waits)
-    written = None if writes is None else by_diagonals(writes)
-    nothing = np.full([1, nodes], _NEVER, dtype)
-    nothing[0, 0] = 0.0
-    before = [add(scale(waited[:, 0], 0.0), waits.results(nothing))]
-    never = scale(waited[:, 0, :1], 0.0)
-    never = add(never, waits.results(np.full([1, 1], _NEVER, dtype)))
-    for n in range(1, len(there)):
-        by_waiting = add(before[-1], waited[:, n - 1])
-        if written is None:
-            before.append(by_waiting)
-            continue
-        by_writing = add(before[-1], written[:, n - 1])[:, : nodes - 1]
-        before.append(logaddexp(by_waiting, concat([never, by_writing], 1)))
-    return stack(before, 1), waited
-
-
-def _at(x: Any, places: Any) -> Any:
-    """The element of each row at a place of its own."""
-    return squeeze(take_along_axis(reshape(x, [0, -1]), unsqueeze(places, 1), 1), 1)

@@ -8,15 +8,13 @@ import numpy as np
 
 from ...eager.recording import eager
 from ...errors import ArgumentError, DTypeError
-from ...functions.creation import assign
-from ...functions.reduction import mean, sum
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...opdef.operand import Operand
 
 __all__ = ["identity_loss", "softmax_mask_fuse", "softmax_mask_fuse_upper_triangle"]
 
-_REDUCTIONS: dict[Any, Any] = {"sum": sum, "mean": mean, "none": assign, 0: sum, 1: mean, 2: assign}
+_REDUCTIONS: dict[Any, int] = {"sum": 0, "mean": 1, "none": 2, 0: 0, 1: 1, 2: 2}
 
 
 def identity_loss(x: Operand, reduction: str | int = "none") -> Any:
@@ -39,7 +37,7 @@ def identity_loss(x: Operand, reduction: str | int = "none") -> Any:
         raise ArgumentError(f"expected reduction to be none, sum or mean, got {reduction!r:.60}")
     if np.dtype(x.array.dtype).kind != "f":
         raise DTypeError(f"identity_loss: expected fractions, got {x.array.dtype}")
-    return _REDUCTIONS[reduction](x)
+    return eager.identity_loss(x, reduction=_REDUCTIONS[reduction])
 
 
 def softmax_mask_fuse(x: Operand, mask: Operand, name: str | None = None) -> Any:
