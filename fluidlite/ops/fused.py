@@ -167,6 +167,8 @@ class coalesce_tensor(Op):
     set_constant: bool = False
     constant: float = 0.0
     check_name: bool = attr(False, inert=True)
+    align_size: int = attr(-1, inert=True, local=True)
+    user_defined_size_of_dtype: int = attr(-1, inert=True, local=True)
 
     def width(self, Input: Spec) -> Any:
         return len(Input)

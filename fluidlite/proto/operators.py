@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -226,10 +227,15 @@ class OperatorDecoder:
 
     def ordered(self, found: dict[str, Names], plan: OperatorLayout, side: str) -> dict[str, Names]:
         """Names by slot in the order of the definition."""
-        if plan.definition is not None and len(found) > 1:
-            order = getattr(plan.definition, side)
-            if found.keys() <= order.keys():
-                return {slot: found[slot] for slot in order if slot in found}
+        if plan.definition is None:
+            return found
+        order = getattr(plan.definition, side)
+        if found.keys() <= order.keys():
+            return {slot: found[slot] for slot in order if slot in found} if found else found
+        forward = plan.definition.derived_from or plan.definition
+        for slot in found.keys() - order.keys() - set(forward.fluid.spare):
+            what = f"the {side.removesuffix('_slots')} slot {slot!r} of {plan.op_type}"
+            self.reading.ignored[what] = None
         return found
 
     def attributes(
@@ -262,7 +268,7 @@ class OperatorDecoder:
             values[step.name] = value
         if plan.order:
             declared = plan.definition.attributes  # type: ignore[union-attr]
-            values = {n: values[n] for n in plan.order if values[n] != declared[n].default}
+            values = {n: values[n] for n in plan.order if _differs(values[n], declared[n].default)}
         if values:
             self.reading.charge(150 + _ATTRIBUTE * len(values), at)
         return values, fields, apart
@@ -299,9 +305,6 @@ class OperatorDecoder:
         if definition is not None:
             bare = stored != {a.name for a in definition.attributes.values() if not a.local}
             order = () if bare else tuple(n for n in definition.attributes if n in stored)
-            for side, listed in (("input", slots[0]), ("output", slots[1])):
-                for name in set(listed) - getattr(definition, f"{side}_slots").keys():
-                    self.reading.ignored[f"the {side} slot {name!r} of {type_}"] = None
         wires = {step.name: step.wire for step in steps}
         defaults = (
             {} if definition is None else {n: a.default for n, a in definition.attributes.items()}
@@ -361,6 +364,13 @@ class OperatorDecoder:
             return
         if not wire or getattr(attr, ATTRIBUTE_TYPES[wire][1]):
             self.reading.ignored[f"the attribute {step.name!r} of {plan.op_type}"] = None
+
+
+def _differs(value: Any, default: Any) -> bool:
+    """Whether a value is not the default, or a zero of the other sign."""
+    if value != default:
+        return True
+    return isinstance(value, float) and math.copysign(1, value) != math.copysign(1, default)
 
 
 def _scalar(message: Any) -> bool | int | float | complex:
