@@ -7,7 +7,6 @@ from fnmatch import fnmatchcase
 
 #: what they wait for -> patterns of whole names
 TO_COME_OF_PADDLE_2 = {
-    "pictures": "paddle.vision.*",
     "quantization": "paddle.quantization.* paddle.nn.quant.*",
     "bfloat16": "paddle.bfloat16",
 }
@@ -16,8 +15,8 @@ TO_COME_OF_PADDLE_2 = {
 def to_come(name: str) -> str | None:
     """What a whole name of paddle 2, or a module, waits for; None where it is none of those.
 
-    >>> to_come("paddle.vision.ops"), to_come("paddle.audio"), to_come("paddle.ones")
-    ('pictures', 'sounds', None)
+    >>> to_come("paddle.quantization.QAT"), to_come("paddle.ones")
+    ('quantization', None)
     """
     for why, patterns in TO_COME_OF_PADDLE_2.items():
         if any(fnmatchcase(name, p) or p == f"{name}.*" for p in patterns.split()):

@@ -29,9 +29,9 @@ def tool():
     "name, code, why",
     [
         ("paddle.nn.ReLU#0", "import paddle\nprint(paddle.nn.ReLU()(paddle.ones([2])))", None),
-        ("paddle.vision.ops.nms#1", "import paddle", "pictures"),
-        ("paddle.Model#0", "from paddle.vision.models import LeNet\nLeNet()", "pictures"),
-        ("paddle.summary#0", "import paddle.vision as v\nv.models.LeNet()", "pictures"),
+        ("paddle.quantization.QAT#1", "import paddle", "quantization"),
+        ("paddle.Model#0", "from paddle.quantization import QAT\nQAT()", "quantization"),
+        ("paddle.summary#0", "import paddle.quantization as q\nq.PTQ()", "quantization"),
         ("paddle.cast#0", "x.astype('bfloat16')", "bfloat16"),
         ("paddle.dot#0", "import paddle\nq = paddle.quantization.QAT(None)", "quantization"),
         ("paddle.load#0", "import paddle\nx = paddle.load('a'", None),

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ground.files import Source
-from ...proto.pickled import read_pickle
-from .homes import archive, fetch, file_of, is_synthetic
+from ...dataset.formats.cifar import pictures
+from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, images
 
 __all__ = ["fetch", "reader_creator", "test10", "test100", "train10", "train100"]
@@ -26,22 +25,12 @@ def reader_creator(filename: str, sub_name: str, cycle: bool = False) -> Reader:
 
     def read() -> Iterator[Any]:
         while True:
-            with archive(filename) as tar:
-                for member in tar:
-                    file = tar.extractfile(member) if sub_name in member.name else None
-                    if file is not None:
-                        yield from _samples(read_pickle(Source.of(file.read(), filename)))
+            for row, label in pictures(filename, sub_name):
+                yield (row / 255.0).astype(np.float32), label
             if not cycle:
                 return
 
     return read
-
-
-def _samples(batch: Any) -> Iterator[Any]:
-    held = {key.decode() if isinstance(key, bytes) else key: batch[key] for key in batch}
-    labels = held["labels"] if "labels" in held else held["fine_labels"]
-    for row, label in zip(held["data"], labels):
-        yield (row / 255.0).astype(np.float32), int(label)
 
 
 def _reader(classes: int, part: str, sub_name: str, cycle: bool = False) -> Reader:

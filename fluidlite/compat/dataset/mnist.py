@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import struct
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from ...errors import FileFormatError
+from ...dataset.formats.idx import digits
 from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, images
 
@@ -25,24 +23,11 @@ def reader_creator(image_filename: str, label_filename: str, buffer_size: int = 
     """
 
     def read() -> Iterator[Any]:
-        pictures, labels = _idx(image_filename, 2051), _idx(label_filename, 2049)
+        pictures, labels = digits(image_filename, label_filename)
         for picture, label in zip(pictures.reshape(len(pictures), -1), labels):
             yield picture.astype(np.float32) / np.float32(255) * np.float32(2) - 1, int(label)
 
     return read
-
-
-def _idx(path: str, magic: int) -> Any:
-    with gzip.open(path, "rb") as file:
-        data = file.read()
-    rank = magic & 0xFF
-    if len(data) < 4 * (rank + 1) or struct.unpack(">I", data[:4])[0] != magic:
-        raise FileFormatError(f"{path}: expected an IDX file of {rank} dimensions")
-    sizes = struct.unpack(f">{rank}I", data[4 : 4 * (rank + 1)])
-    count = int(np.prod(sizes, dtype=np.int64))
-    if len(data) - 4 * (rank + 1) < count:
-        raise FileFormatError(f"{path}: expected {count} bytes of values, the file is shorter")
-    return np.frombuffer(data, np.uint8, count, 4 * (rank + 1)).reshape(sizes)
 
 
 def _reader(part: str, count: int) -> Reader:

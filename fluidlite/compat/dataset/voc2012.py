@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .homes import archive, fetch, file_of, is_synthetic
+from ...dataset.formats.voc import DATA_FILE as DATA_FILE
+from ...dataset.formats.voc import LABEL_FILE as LABEL_FILE
+from ...dataset.formats.voc import SET_FILE as SET_FILE
+from ...dataset.formats.voc import members_of
+from .homes import fetch, file_of, is_synthetic
 from .image import pillow
 from .made import Reader, reader
 
 __all__ = ["fetch", "reader_creator", "test", "train", "val"]
 
-SET_FILE = "VOCdevkit/VOC2012/ImageSets/Segmentation/{}.txt"
-DATA_FILE = "VOCdevkit/VOC2012/JPEGImages/{}.jpg"
-LABEL_FILE = "VOCdevkit/VOC2012/SegmentationClass/{}.png"
 CACHE_DIR = "voc2012"
 _MADE = 20
 
@@ -30,18 +31,9 @@ def reader_creator(filename: str, sub_name: str) -> Reader:
     """
 
     def read() -> Iterator[Any]:
-        with archive(filename) as tar:
-
-            def content(name: str) -> bytes:
-                file = tar.extractfile(name)
-                assert file is not None
-                return file.read()
-
-            for line in content(SET_FILE.format(sub_name)).decode().split():
-                yield tuple(
-                    np.array(pillow().open(io.BytesIO(content(form.format(line)))))
-                    for form in (DATA_FILE, LABEL_FILE)
-                )
+        members, names = members_of(filename, sub_name)
+        for pair in names:
+            yield tuple(np.array(pillow().open(io.BytesIO(members[name]))) for name in pair)
 
     return read
 

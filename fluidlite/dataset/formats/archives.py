@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tarfile
+from collections.abc import Iterable
 
 from ...errors import FileFormatError
-from ...ground.files import Path, file_error, usable_path
+from ...ground.files import Path, file_error, open_source, usable_path
 from ...ground.public_names import list_public_names
 
 
@@ -23,6 +24,45 @@ def archive(path: Path) -> tarfile.TarFile:
         raise file_error("read", path, error) from error
     except tarfile.TarError as error:
         raise FileFormatError(f"{os.fspath(path)}: expected an archive of tar's") from error
+
+
+class Members:
+    """Files of an archive, by their names.
+
+    Those of an archive that is not compressed are read when they are asked for, in each process by
+    itself; others are held.
+
+    Args:
+        path: of the archive.
+        names: of the files.
+
+    Raises:
+        FileError: the archive cannot be read.
+        FileFormatError: it is none, or a file is not in it.
+    """
+
+    def __init__(self, path: str, names: Iterable[str]) -> None:
+        wanted = set(names)
+        self._path = path
+        self._held: dict[str, bytes | tuple[int, int]] = {}
+        with archive(path) as tar:
+            plain = type(tar.fileobj).__module__ in ("io", "_io")
+            for member in tar:
+                if member.name in wanted and member.isreg():
+                    file = None if plain else tar.extractfile(member)
+                    place = (member.offset_data, member.size)
+                    self._held[member.name] = place if file is None else file.read()
+        missing = sorted(wanted - {*self._held})
+        if missing:
+            raise FileFormatError(f"{os.fspath(path)}: expected {missing[0]} in the archive")
+
+    def __getitem__(self, name: str) -> bytes:
+        held = self._held[name]
+        if isinstance(held, bytes):
+            return held
+        with open_source(self._path) as source:
+            source.skip_to(held[0], name)
+            return source.take(held[1], name)
 
 
 def lines_of(path: Path, name: str) -> list[bytes]:

@@ -22,6 +22,7 @@ _TRANSFORMS = """
     adjust_contrast adjust_hue center_crop crop hflip normalize pad resize rotate to_grayscale
     to_tensor vflip
 """
+_SETS = "Cifar10 Cifar100 DatasetFolder FashionMNIST Flowers ImageFolder MNIST VOC2012"
 
 
 def _unlisted(names: str) -> str:
@@ -36,6 +37,7 @@ give_names(
         f"{_HERE}.image": "set_image_backend get_image_backend image_load",
         f"{_HERE}.models": _unlisted(_MODELS),
         f"{_HERE}.transforms": _unlisted(_TRANSFORMS),
+        f"{_HERE}.datasets": _unlisted(_SETS),
     },
-    ("image", "models", "ops", "transforms"),
+    ("datasets", "image", "models", "ops", "transforms"),
 )
