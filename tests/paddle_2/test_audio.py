@@ -76,6 +76,8 @@ def test_files_and_arguments_of_no_meaning_are_refused(tmp_path):
         (lambda: audio.save(file, ones, 8000, bits_per_sample=24), "ArgumentError", "16, got 24"),
         (lambda: audio.backends.set_backend("x"), "ArgumentError", "'wave_backend', got 'x'"),
         (lambda: F.get_window("x", 4), "ArgumentError", "a window of hamming, .*, got 'x'"),
+        (lambda: F.get_window("hann", -1), "ArgumentError", "win_length to be an integer from 0"),
+        (lambda: F.get_window(5.0, 4), "ArgumentError", "a name or a tuple, got 5.0"),
         (lambda: F.get_window("gaussian", 4), "ArgumentError", "with 1 to 1 parameters, got 0"),
         (lambda: F.compute_fbank_matrix(8000, 64, norm="x"), "ArgumentError", '"slaney", a number'),
         (lambda: F.create_dct(2, 4, "x"), "ArgumentError", '"ortho" or None'),
