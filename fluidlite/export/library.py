@@ -182,7 +182,12 @@ def seeded(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed % 2**64)))
 
 
-def patches(x: np.ndarray, kernel: tuple, strides: tuple, dilations: tuple) -> np.ndarray:
+def patches(
+    x: np.ndarray,
+    kernel: tuple,
+    strides: tuple,
+    dilations: tuple,
+) -> np.ndarray:
     """A view of the windows over images: [sample, channel, *position, *element]."""
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
     axes = tuple(range(2, x.ndim))
@@ -270,7 +275,11 @@ def max_pool(x: np.ndarray, kernel: tuple, strides: tuple, pads: tuple) -> np.nd
 
 
 def max_pool_grad(
-    x: np.ndarray, g: np.ndarray, kernel: tuple, strides: tuple, pads: tuple
+    x: np.ndarray,
+    g: np.ndarray,
+    kernel: tuple,
+    strides: tuple,
+    pads: tuple,
 ) -> np.ndarray:
     """What maxima under windows send back: each to the first that is as large."""
     padded = np.pad(x, ((0, 0), (0, 0), *pads), constant_values=-np.inf)
@@ -293,7 +302,11 @@ def pool_counts(size: tuple, kernel: tuple, strides: tuple, pads: tuple) -> np.n
 
 
 def average_pool(
-    x: np.ndarray, kernel: tuple, strides: tuple, pads: tuple, exclusive: bool
+    x: np.ndarray,
+    kernel: tuple,
+    strides: tuple,
+    pads: tuple,
+    exclusive: bool,
 ) -> np.ndarray:
     """The average under each window; an exclusive one counts no padding."""
     padded = np.pad(x, ((0, 0), (0, 0), *pads))
@@ -305,7 +318,12 @@ def average_pool(
 
 
 def average_pool_grad(
-    g: np.ndarray, size: tuple, kernel: tuple, strides: tuple, pads: tuple, exclusive: bool
+    g: np.ndarray,
+    size: tuple,
+    kernel: tuple,
+    strides: tuple,
+    pads: tuple,
+    exclusive: bool,
 ) -> np.ndarray:
     """What averages under windows send back to images of this size."""
     if exclusive:

@@ -36,7 +36,10 @@ def printable(text: str, kept: str = "") -> str:
     >>> print(printable("red \\x1b[31m, not UTF-8 \\udcff"))
     red \\x1b[31m, not UTF-8 \\udcff
     """
-    if text.isprintable():
+    rest = text
+    for character in kept:
+        rest = rest.replace(character, "")
+    if rest.isprintable():
         return text
     return "".join(c if c.isprintable() or c in kept else _escape(c) for c in text)
 

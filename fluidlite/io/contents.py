@@ -17,7 +17,8 @@ from ..ir.program import Program
 from ..proto.pickled import read_pickle
 from ..proto.program import program_from_bytes
 from ..proto.state import MODEL as PROGRAM
-from ..proto.state import NAME_TABLE, OPTIMIZER, PARAMETERS, state_of
+from ..proto.state import MODELS as PROGRAMS
+from ..proto.state import NAME_TABLE, OPTIMIZER, PARAMETERS, program_at, state_of, stem_of
 from ..proto.tensor import read_rows, read_tensor
 from .arrays import (
     NPY_MAGIC,
@@ -33,6 +34,7 @@ from .variables import is_persistable
 
 COMBINED = ".pdiparams"
 _BLOCK = 0x0A  # the tag of the first block of a program
+_PIR, _BEGIN = b'"base_code"', 200  # what stands at the begin of programs of Paddle 3
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def read(path: Path, unpacked: int | None = None) -> Contents:
     if not os.path.exists(path):
         if os.path.exists(path + PARAMETERS):
             return _training_state(path)
-        if os.path.exists(path + PROGRAM):
+        if program_at(path) is not None:
             return _model(*model_files(path))
     return _file(path, unpacked)
 
@@ -125,7 +127,7 @@ def _file(path: str, unpacked: int | None = None) -> Contents:
     if begin.lstrip().startswith(b"program"):
         parsed = _parsed(data, path)
         return Contents(path, "program text", program=parsed, files=ModelFiles(path))
-    if begin[0] != _BLOCK:
+    if begin[0] != _BLOCK and _PIR not in data[:_BEGIN]:
         raise FileFormatError(
             f"{path}: expected a program, tensors, a pickle of arrays, .npy, .npz or safetensors "
             f"at byte 0, found {begin[:8].hex(' ')}"
@@ -207,7 +209,7 @@ def _names_beside(path: str, count: int) -> list[str]:
     """
     folder, name = os.path.split(path)
     stem = name.removesuffix(COMBINED)
-    for beside in (stem + PROGRAM, MODEL, "model"):
+    for beside in (*(stem + end for end in PROGRAMS), MODEL, "model"):
         try:
             program = program_from_bytes(read_bytes(os.path.join(folder, beside)), beside)
         except FluidError:
@@ -247,13 +249,21 @@ def _folder(path: str) -> Contents:
     files = sorted(_files_in(path))
     if MODEL in files:
         return _model(path, os.path.join(path, MODEL), None)
-    programs = [name for name in files if name.endswith(PROGRAM)]
+    programs = [name for name in files if _is_program(path, name)]
     states = [name for name in files if name.endswith(PARAMETERS)]
     if len(states) == 1 and all(name.startswith(states[0][: -len(PARAMETERS)]) for name in files):
         return _training_state(os.path.join(path, states[0].removesuffix(PARAMETERS)))
     if len(programs) == 1:
-        return _model(*model_files(os.path.join(path, programs[0].removesuffix(PROGRAM))))
+        return _model(*model_files(os.path.join(path, stem_of(programs[0]))))
     return _any_folder(path, files)
+
+
+def _is_program(folder: str, name: str) -> bool:
+    """Whether a file is a program by its ending, and where others have that ending, its begin."""
+    if not name.endswith(PROGRAMS) or name.endswith(PROGRAM):
+        return name.endswith(PROGRAM)
+    with open_source(os.path.join(folder, name)) as source:
+        return _PIR in source.take(min(source.size, _BEGIN), "the begin of the file")
 
 
 def _any_folder(path: str, files: list[str]) -> Contents:
@@ -301,7 +311,7 @@ def _model(folder: str, path: str, params: Any) -> Contents:
         beside = [name for name in _files_in(folder) if name != os.path.basename(path)]
         if names and len(beside) == 1 and beside[0] not in names:
             params = beside[0]
-    shown = path.removesuffix(PROGRAM) if path.endswith(PROGRAM) else folder or os.curdir
+    shown = stem_of(path) if path.endswith(PROGRAMS) else folder or os.curdir
     contents = Contents(shown, "inference model", program=program, files=ModelFiles(path))
     if params is not None and os.path.exists(os.path.join(folder, params)):
         contents.files = ModelFiles(path, params)
@@ -324,7 +334,7 @@ def with_values_beside(contents: Contents) -> Contents:
     """The whole model where a file of its program was read, and the values of its variables lie
     beside; else what was read.
     """
-    stem = contents.path.removesuffix(PROGRAM)
+    stem = stem_of(contents.path)
     folder = os.path.dirname(contents.path)
     if contents.kind != "program":
         return contents

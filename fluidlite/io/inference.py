@@ -18,6 +18,7 @@ from ..ir.passes import prune
 from ..ir.program import Program, default_main_program
 from ..ir.variable import Variable
 from ..proto.program import program_from_bytes
+from ..proto.state import program_at
 from ..runtime.executor import Executor
 from ..scope import global_scope
 from .variables import is_persistable, load_persistables, values_of, write_variables
@@ -249,11 +250,11 @@ def load_inference_model(
     params_filename: str | bytes | None = None,
     pserver_endpoints: Sequence[str] | None = None,
 ) -> list[Any]:
-    """Read a model that :func:`save_inference_model` wrote, fluid 1.8's or Paddle 2's.
+    """Read a model that :func:`save_inference_model` wrote: fluid 1.8's, Paddle 2's or 3's.
 
     Args:
-        dirname: the folder; the path without ``.pdmodel`` of a model of Paddle 2; None where the
-            next two are the bytes themselves.
+        dirname: the folder; the path without ``.pdmodel`` or ``.json`` of a model of Paddle 2 or 3;
+            None where the next two are the bytes themselves.
         executor: loads the parameters into the global scope.
         model_filename: the file of the program, ``__model__`` when None.
         params_filename: the one file of all parameters; a file for each when None.
@@ -290,12 +291,13 @@ def model_files(
     """
     folder = os.fspath(dirname)
     if not os.path.isdir(folder):
-        if model_filename is None and os.path.exists(folder + ".pdmodel"):
+        program = program_at(folder) if model_filename is None else None
+        if program is not None:
             folder, stem = os.path.split(folder)
-            return folder, os.path.join(folder, stem + ".pdmodel"), stem + ".pdiparams"
+            return folder, program, stem + ".pdiparams"
         raise FileError(
             f"cannot read the model {folder}: there is no such folder; check the path, or give "
-            "what stands in front of .pdmodel"
+            "what stands in front of .pdmodel or .json"
         )
     return folder, os.path.join(folder, model_filename or MODEL), params_filename
 

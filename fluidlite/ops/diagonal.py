@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED, Long
+from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
 from ..opdef.spec import (
@@ -24,6 +24,7 @@ from ..opdef.spec import (
     same_dtype,
     spec,
 )
+from .families import OneNumber
 
 
 class Diagonal(Op, abstract=True):
@@ -42,9 +43,14 @@ class Diagonal(Op, abstract=True):
     lod: ClassVar[str | None] = None
 
     @property
+    def pair(self) -> Shape:
+        """The two dimensions, which may count from the end."""
+        return self.dim1, self.dim2
+
+    @property
     def place(self) -> dict[str, Any]:
         """The attributes that say which diagonal is meant."""
-        return dict(offset=self.offset, dim1=self.dim1, dim2=self.dim2)
+        return dict(zip(("offset", "dim1", "dim2"), (self.offset, *self.pair)))
 
     def dims(self, ndim: int) -> Shape:
         """The two dimensions, counted from the front.
@@ -52,11 +58,12 @@ class Diagonal(Op, abstract=True):
         Raises:
             ShapeError: they are the same.
         """
-        dims = normal_axis(self.dim1, ndim, "dim1"), normal_axis(self.dim2, ndim, "dim2")
+        first, second = self.pair
+        dims = normal_axis(first, ndim, "dim1"), normal_axis(second, ndim, "dim2")
         if dims[0] == dims[1]:
             raise ShapeError(
-                f"expected two dimensions, got dim1={self.dim1} and dim2={self.dim2}, which are "
-                f"the same of {ndim}"
+                f"expected two dimensions, got dim1={first} and dim2={second}, which are the same "
+                f"of {ndim}"
             )
         return dims
 
@@ -129,22 +136,31 @@ class place_diagonal(Diagonal):
         return dict(X=lambda: f.take_diagonal(dOut, **self.place))
 
 
-class trace(Diagonal):
+class trace(Diagonal, OneNumber):
     """The sums along a diagonal of the matrices in two dimensions of Input.
 
     Input: a variable of numbers with at least 2 dimensions.
-    Out: without the two dimensions; of shape [1] where none is left.
+    Out: without the two dimensions; one number where none is left.
+    axis1, axis2: what paddle 2 calls ``dim1`` and ``dim2``.
     """
 
     signature = "Input -> Out"
+    axis1: int = attr(-2, local=True)
+    axis2: int = attr(-1, local=True)
+
+    @property
+    def pair(self) -> Shape:
+        """The two dimensions, under either pair of names."""
+        named = self.axis1, self.axis2
+        return super().pair if named == (-2, -1) else named
 
     def infer(self, Input: Spec) -> Specs:
         need_numbers("Input", Input)
         sums = self.taken(Input).shape[:-1]
-        return Input.with_shape(sums or (1,))
+        return Input.with_shape(sums or self.one)
 
     def expand(self, f: Any, Input: Value) -> Value:
-        return f.reduce_sum(f.take_diagonal(Input, **self.place), dim=[-1])
+        return f.reduce_sum(f.take_diagonal(Input, **self.place), dim=[-1], zero_d=self.zero_d)
 
 
 class diag(Detached):

@@ -340,16 +340,20 @@ class elementwise_floordiv(Elementwise):
     """``X / Y`` of integers, rounded towards zero, for each element.
 
     X: a variable of integers.
+    floored: paddle 2's form: of any numbers, rounded down.
     """
 
     grad = None
+    floored: bool = attr(False, edition=True)
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
-        need_integer(X=X, Y=Y)
+        if not self.floored:
+            need_integer(X=X, Y=Y)
         return super().infer(X, Y)
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
-        return truncated_quotient(xp, *align(xp, X, Y, self.axis))
+        x, y = align(xp, X, Y, self.axis)
+        return xp.floor_divide(x, y) if self.floored else truncated_quotient(xp, x, y)
 
 
 class floor_divide(Elementwise):

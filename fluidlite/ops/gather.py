@@ -18,6 +18,7 @@ from ..opdef.spec import (
     known,
     need_integer,
     need_ndim,
+    need_one,
     need_shape,
     normal_axis,
     same_dtype,
@@ -42,28 +43,91 @@ def rows_of(name: str, x: Spec) -> tuple[Any, ...]:
 class gather(Op):
     """The rows of X that Index names: ``Out[i] = X[Index[i]]``.
 
-    Index: numbers of rows, int32 or int64 of shape [n] or [n, 1].
+    Index: numbers of rows, int32 or int64 of shape [n] or [n, 1]; one number, of shape [], gives
+        that row.
+    Axis: the dimension, as a tensor of one number; goes before ``axis``.
     Out: of n rows.
     overwrite: accepted; in the gradient, rows named twice add up in any case.
+    axis: the dimension whose slices are the rows.
     """
 
-    signature = "X, Index! -> Out"
+    signature = "X, Index!, Axis?! -> Out"
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("Axis",))
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     overwrite: bool = attr(True, inert=True)
+    axis: int = attr(0, local=True)
     lod: ClassVar[str | None] = None
 
-    def infer(self, X: Spec, Index: Spec) -> Specs:
-        _, row = rows_of("X", X)
-        return X.with_shape((count_of("Index", Index), *row))
+    def infer(self, X: Spec, Index: Spec, Axis: Spec | None) -> Specs:
+        need_one(Axis=Axis)
+        if Axis is not None:
+            return X.with_shape([-1] * (X.ndim - (not Index.ndim)))
+        rows_of("X", X)
+        axis = normal_axis(self.axis, X.ndim)
+        count = (count_of("Index", Index),) if Index.ndim else ()
+        return X.with_shape((*X.shape[:axis], *count, *X.shape[axis + 1 :]))
 
-    def run(self, xp: Any, X: Array, Index: Array) -> Array:
-        return xp.take(X, xp.in_range(xp.reshape(Index, -1), X.shape[0], "Index"), axis=0)
+    def along(self, Axis: Any, ndim: int) -> int:
+        """The dimension, counted from the first."""
+        return normal_axis(self.axis if Axis is None else int(Axis.item()), ndim)
 
-    def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
-        return dict(X=lambda: f.index_add(Index, dOut, size=X.shape[0]))
+    def run(self, xp: Any, X: Array, Index: Array, Axis: Array | None) -> Array:
+        axis = self.along(Axis, X.ndim)
+        index = xp.in_range(xp.reshape(Index, -1), X.shape[axis], "Index")
+        rows = xp.take(X, index, axis=axis)
+        return rows if Index.ndim else xp.squeeze(rows, axis=axis)
+
+    def grad(self, f: Any, X: Value, Index: Value, Axis: Value, dOut: Value) -> Rules:
+        def dx():
+            axis, size = self.along(Axis, len(X.shape)), X.shape
+            rows = dOut if Index.shape else f.unsqueeze(dOut, axes=[axis])
+            index = Index if Index.shape else f.reshape(Index, shape=[1])
+            return rows_added(f, index, rows, size[axis], axis)
+
+        return dict(X=dx)
+
+
+def rows_added(f: Any, index: Value, updates: Value, size: int, axis: int) -> Value:
+    """Zeros of ``size`` slices along a dimension, with slices added: the adjoint of ``gather``.
+
+    Args:
+        f: the interpreter.
+        index: numbers of slices, [n].
+        updates: n slices along the dimension ``axis``, counted from the first.
+    """
+    if axis == 0:
+        return f.gather_adjoint(index, updates, size=size)
+    swapped = list(range(len(updates.shape)))
+    swapped[0], swapped[axis] = axis, 0
+    rows = f.gather_adjoint(index, f.transpose(updates, axis=swapped), size=size)
+    return f.transpose(rows, axis=swapped)
 
 
 class index_add(Op):
+    """Out = X with slices added: ``AddValue[j]`` to slice ``Index[j]``.
+
+    Index: numbers of slices of X, int32 or int64 of shape [n].
+    AddValue: n slices.
+    axis: the dimension; may count from the end.
+    """
+
+    signature = "X, Index!, AddValue -> Out"
+    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    axis: int = 0
+    lod: ClassVar[str | None] = None
+
+    def infer(self, X: Spec, Index: Spec, AddValue: Spec) -> Specs:
+        same_dtype(X=X, AddValue=AddValue)
+        axis = normal_axis(self.axis, X.ndim)
+        need_shape("AddValue", AddValue, X.with_dim(axis, count_of("Index", Index)).shape)
+        return X
+
+    def expand(self, f: Any, X: Value, Index: Value, AddValue: Value) -> Value:
+        axis = normal_axis(self.axis, len(X.shape))
+        return X + rows_added(f, Index, AddValue, X.shape[axis], axis)
+
+
+class gather_adjoint(Op):
     """Out[i] = the sum of Updates[j] over all j where Index[j] = i: the adjoint of ``gather``.
 
     Index: numbers of rows of Out, of shape [n] or [n, 1].

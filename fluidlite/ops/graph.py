@@ -40,7 +40,7 @@ def _taken_apart(f: Any, how: str, X: Value, index: Value, Out: Value, dOut: Val
         return flow
     if how == "MEAN":
         ones = f.fill_constant(shape=[X.shape[0]], dtype=X.dtype, value=1.0)
-        counts = f.gather(f.index_add(index, ones, size=Out.shape[0]), index)
+        counts = f.gather(f.gather_adjoint(index, ones, size=Out.shape[0]), index)
         return f.elementwise_div(flow, counts, axis=0)
     is_best = f.equal(X, f.gather(Out, index))
     return flow * f.cast(is_best, in_dtype=is_best.dtype, out_dtype=dOut.dtype)
@@ -183,7 +183,7 @@ class graph_send_recv(_SentAlongEdges):
         if self.reduce_op == "SUM":
             return sums
         least = f.fill_constant(shape=[size], dtype=X.dtype, value=1.0)
-        counts = f.elementwise_max(f.index_add(ends, ones, size=size), least)
+        counts = f.elementwise_max(f.gather_adjoint(ends, ones, size=size), least)
         return f.elementwise_div(sums, counts, axis=0)
 
 

@@ -10,6 +10,7 @@ from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import ValueShaped
 from ..opdef.spec import Spec, agree, broadcast, need_integer, normal_axis
+from .gather import rows_added
 from .item import TENSOR, put_item
 
 
@@ -101,9 +102,6 @@ class repeat_interleave(ValueShaped):
             ndim, size = len(X.shape), X.shape[self.dim]
             numbers = f.strided_places(dims=[size], stride=[1])
             places = f.repeat_interleave(numbers, RepeatsTensor, Repeats=self.Repeats)
-            front = normal_axis(self.dim, ndim)
-            order = [front, *(k for k in range(ndim) if k != front)]
-            rows = f.index_add(places, f.transpose(dOut, axis=order), size=size)
-            return f.transpose(rows, axis=[order.index(k) for k in range(ndim)])
+            return rows_added(f, places, dOut, size, normal_axis(self.dim, ndim))
 
         return dict(X=dx)

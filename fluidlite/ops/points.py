@@ -12,7 +12,7 @@ from typing import Any
 from ..errors import AttributeValueError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED, attr
+from ..opdef.attribute import REQUIRED, attr, need_choice
 from ..opdef.definition import Op
 from ..opdef.spec import Spec, need_float, need_integer, need_ndim, need_shape, same_float, spec
 from .given import numbers
@@ -193,18 +193,26 @@ def between(
 
 
 class grid_sampler(Op):
-    """The values of X at the points of Grid, linear between its elements; zeros beyond the image.
+    """The values of X at the points of Grid.
 
     X: images, [N, C, H, W].
     Grid: [n, height, width, 2], points (x, y), where -1 and 1 are the centres of the outermost
         elements.
     Output: of shape [N, C, height, width].
+    mode: bilinear, which is linear between elements, or nearest.
+    padding_mode: what is beyond the image: zeros, its border, or its reflection.
+    align_corners: -1 and 1 are the centres of the outermost elements, not their outer edges.
     """
 
     signature = "X, Grid -> Output"
     use_cudnn: bool = attr(True, inert=True)
+    mode: str = attr("bilinear", local=True)
+    padding_mode: str = attr("zeros", local=True)
+    align_corners: bool = attr(True, local=True)
 
     def infer(self, X: Spec, Grid: Spec) -> Specs:
+        need_choice(self, "mode", "bilinear", "nearest")
+        need_choice(self, "padding_mode", "zeros", "border", "reflection")
         same_float(X=X, Grid=Grid)
         need_ndim(4, X=X, Grid=Grid)
         need_shape("Grid", Grid, (X.shape[0], *Grid.shape[1:3], 2), "for X", X)
@@ -216,11 +224,23 @@ class grid_sampler(Op):
 
         def along(k, size):
             part = f.slice(points, axes=[2], starts=[k], ends=[k + 1])
-            part = f.reshape(part, shape=[samples, height * width])
-            return (part + 1.0) * ((size - 1) / 2)
+            return self.places(f, f.reshape(part, shape=[samples, height * width]), size)
 
         out = between(f, X, along(1, X.shape[2]), along(0, X.shape[3]))
         return f.reshape(out, shape=[*X.shape[:2], height, width])
+
+    def places(self, f: Any, points: Value, size: int) -> Value:
+        """Where points lie along a dimension, counted in elements."""
+        if self.padding_mode == "reflection":
+            around = points + 1.0
+            around = around - f.scale(f.floor(f.scale(around, scale=0.25)), scale=4.0)
+            points = 1.0 - f.abs(around - 2.0)
+        places = (points + 1.0) * ((size - 1 if self.align_corners else size) / 2)
+        if not self.align_corners:
+            places = places - 0.5
+        if self.padding_mode != "zeros":
+            places = f.clip(places, min=0.0, max=float(size - 1))
+        return f.round(places) if self.mode == "nearest" else places
 
 
 class affine_grid(Op):
@@ -234,11 +254,13 @@ class affine_grid(Op):
     OutputShape: the shape of the image, [n, channels, height, width], as a tensor.
     Output: of shape [N, H, W, 2], for ``grid_sampler``; N is that of Theta.
     output_shape: the shape of the images, [N, C, H, W]: numbers, or a variable that holds them.
+    align_corners: -1 and 1 are the centres of the outermost elements, not their outer edges.
     """
 
     signature = "Theta, OutputShape?! -> Output"
     use_cudnn: bool = attr(True, inert=True)
     output_shape: list[int] = ()
+    align_corners: bool = attr(True, local=True)
 
     def infer(self, Theta: Spec, OutputShape: Spec) -> Specs:
         need_float(Theta=Theta)
@@ -258,14 +280,15 @@ class affine_grid(Op):
         shape = numbers(self.output_shape, OutputShape, None)
         if len(shape) != 4 or min(shape[2:]) < 1:
             raise ShapeError(f"expected a shape [n, channels, height, width], got {shape}")
-        points = corners_to_points(xp, *shape[2:], Theta.dtype)
+        points = corners_to_points(xp, *shape[2:], Theta.dtype, self.align_corners)
         out = xp.matmul(points, xp.swapaxes(Theta, 1, 2))
         return xp.reshape(out, (Theta.shape[0], *shape[2:], 2))
 
     def grad(self, f: Any, OutputShape: Value, dOutput: Value) -> Rules:
         def theta():
             samples, height, width, _ = dOutput.shape
-            points = f.plane_points(height=height, width=width, dtype=dOutput.dtype)
+            attrs = dict(height=height, width=width, align_corners=self.align_corners)
+            points = f.plane_points(**attrs, dtype=dOutput.dtype)
             flow = f.reshape(dOutput, shape=[samples, height * width, 2])
             return f.matmul(flow, points, transpose_X=True)
 
@@ -277,22 +300,27 @@ class plane_points(Op):
 
     height, width: of the image.
     dtype: the element type.
+    align_corners: as of ``affine_grid``.
     """
 
     signature = " -> Out"
     height: int = REQUIRED
     width: int = REQUIRED
     dtype: DType = DType.FP32
+    align_corners: bool = True
     grad = None
 
     def infer(self) -> Specs:
         return spec([self.height * self.width, 3], self.dtype)
 
     def run(self, xp: Any) -> Arrays:
-        return corners_to_points(xp, self.height, self.width, self.dtype.dtype)
+        sizes = self.height, self.width
+        return corners_to_points(xp, *sizes, self.dtype.dtype, self.align_corners)
 
 
-def corners_to_points(xp: Any, height: int, width: int, dtype: Any) -> Array:
+def corners_to_points(xp: Any, height: int, width: int, dtype: Any, align_corners: bool) -> Array:
     """(x, y, 1) of each element of an image: [height * width, 3]."""
-    y, x = xp.meshgrid(xp.linspace(-1, 1, height), xp.linspace(-1, 1, width), indexing="ij")
+    end = lambda size: 1.0 if align_corners else 1 - 1 / size
+    lines = [xp.linspace(-end(size), end(size), size) for size in (height, width)]
+    y, x = xp.meshgrid(*lines, indexing="ij")
     return xp.reshape(xp.stack([x, y, xp.ones_like(x)], axis=2), (-1, 3)).astype(dtype)

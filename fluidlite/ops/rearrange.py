@@ -181,11 +181,13 @@ class temporal_shift(Op):
     X: frames of clips, one after the other: [clips * seg_num, C, H, W].
     seg_num: how many frames a clip has; beyond its ends are zeros.
     shift_ratio: which part of the channels comes from before, and which from after.
+    data_format: NCHW or NHWC.
     """
 
     signature = "X -> Out"
     seg_num: int = REQUIRED
     shift_ratio: float = 0.25
+    data_format: str = attr("NCHW", local=True)
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
@@ -199,8 +201,11 @@ class temporal_shift(Op):
 
     def shifted(self, f: Any, x: Value, step: int) -> Value:
         """Channels taken from ``step`` frames before and after."""
+        last = self.data_format == "NHWC"
+        x = f.transpose(x, axis=[0, 3, 1, 2]) if last else x
         bounds = [int(x.shape[1] * self.shift_ratio), int(x.shape[1] * 2 * self.shift_ratio)]
-        return f.shift_frames(x, frames=self.seg_num, bounds=bounds, step=step)
+        out = f.shift_frames(x, frames=self.seg_num, bounds=bounds, step=step)
+        return f.transpose(out, axis=[0, 2, 3, 1]) if last else out
 
     def expand(self, f: Any, X: Value) -> Value:
         return self.shifted(f, X, 1)

@@ -11,6 +11,7 @@ from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
     Shape,
     Spec,
@@ -189,16 +190,15 @@ class amin(SharedExtreme, Smallest):
     """Out = the smallest element of X over ``dim``; of equal ones each gets its share."""
 
 
-class ByTensor(SharedExtreme, abstract=True):
-    """An extreme whose dimensions may be tensors in programs, which is refused: no function of
+class ByTensor(Reduce, abstract=True):
+    """A reduction whose dimensions may be tensors in programs, which is refused: no function of
     Paddle's makes such a program.
 
     AxisTensor, AxisTensorList: the dimensions; absent.
     """
 
     signature = "X, AxisTensor?!, AxisTensorList*?! -> Out"
-    dim: list[Long] = (0,)
-    zero_d: bool = attr(True, local=True)
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("AxisTensor", "AxisTensorList"))
 
     def infer(self, X: Spec, AxisTensor: Spec | None, AxisTensorList: list[Spec] | None) -> Spec:
         if AxisTensor is not None or AxisTensorList:
@@ -209,11 +209,18 @@ class ByTensor(SharedExtreme, abstract=True):
         return super().run(xp, X)
 
 
-class reduce_amax(ByTensor, Largest):
+class SharedByTensor(ByTensor, SharedExtreme, abstract=True):
+    """An operator that only paddle 2 has."""
+
+    dim: list[Long] = (0,)
+    zero_d: bool = attr(True, local=True)
+
+
+class reduce_amax(SharedByTensor, Largest):
     """Out = the largest element of X over ``dim``; of equal ones each gets its share."""
 
 
-class reduce_amin(ByTensor, Smallest):
+class reduce_amin(SharedByTensor, Smallest):
     """Out = the smallest element of X over ``dim``; of equal ones each gets its share."""
 
 
@@ -317,7 +324,7 @@ def multiplied(a: dict[Any, Any], b: dict[Any, Any]) -> dict[Any, Any]:
     return out
 
 
-class Quantifier(Reduce, abstract=True):
+class Quantifier(ByTensor, abstract=True):
     """A question about truth values."""
 
     grad = None

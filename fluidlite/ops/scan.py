@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ..errors import AttributeValueError
+from ..errors import AttributeValueError, UnsupportedError
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
-from ..opdef.spec import Spec, need_numbers, normal_axis
+from ..opdef.spec import Spec, need_numbers, normal_axis, size_of
 from .given import numbers
 
 
@@ -22,6 +22,7 @@ class cumsum(Op):
     axis: the dimension; may count from the end.
     exclusive: leave each element out of its own sum.
     reverse: sum from the end.
+    flatten: of all elements in a row.
     """
 
     signature = "X -> Out"
@@ -29,14 +30,20 @@ class cumsum(Op):
     axis: int = -1
     exclusive: bool = False
     reverse: bool = False
+    flatten: bool = attr(False, local=True)
     fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
     def infer(self, X: Spec) -> Specs:
         need_numbers("X", X)
+        if self.flatten:
+            return X.with_shape([size_of(X.shape)])
         normal_axis(self.axis, X.ndim)
         return X
 
     def run(self, xp: Any, X: Array) -> Array:
+        if self.flatten:
+            whole = cumsum(dict(axis=0, exclusive=self.exclusive, reverse=self.reverse))
+            return whole.run(xp, xp.reshape(X, (-1,)))
         X = xp.flip(X, self.axis) if self.reverse else X
         out = xp.cumsum(X, axis=self.axis, dtype=X.dtype)
         if self.exclusive and X.shape[self.axis]:
@@ -46,6 +53,8 @@ class cumsum(Op):
         return xp.flip(out, self.axis) if self.reverse else out
 
     def grad(self, f: Any, dOut: Value) -> Rules:
+        if self.flatten:  # the rule does not read X, so that it is not kept: fluid 1.8's does not
+            raise UnsupportedError("cumsum: no gradient with flatten=True; reshape X first")
         attrs = dict(axis=self.axis, exclusive=self.exclusive, reverse=not self.reverse)
         return dict(X=lambda: f.cumsum(dOut, **attrs))
 

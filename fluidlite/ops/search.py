@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED, Long, need_least, need_range
+from ..opdef.attribute import REQUIRED, Long, attr, need_least, need_range
 from ..opdef.definition import Detached, DetachedValues, Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Spec, need_integer, need_ndim, need_numbers, need_rank, normal_axis, spec
 
 
@@ -18,23 +19,29 @@ class ArgExtreme(Detached, abstract=True):
     axis: the dimension; may count from the end.
     keepdims: it stays, with size 1.
     dtype: the element type of Out, an integer; -1: int64.
+    flatten: of all elements in a row.
     """
 
     signature = "X -> Out"
     axis: Long = REQUIRED
     keepdims: bool = False
     dtype: DType = -1
+    flatten: bool = attr(False, local=True)
 
     def infer(self, X: Spec) -> Specs:
         need_numbers("X", X)
+        if self.dtype not in (-1, DType.INT32, DType.INT64):
+            raise DTypeError(f"expected dtype int64 or int32, got {self.dtype}")
+        if self.flatten:
+            if 0 in X.shape:
+                raise ShapeError(f"expected an element to choose, got X of shape {list(X.shape)}")
+            return spec((1,) * X.ndim if self.keepdims else (), self.index_type)
         axis = normal_axis(self.axis, X.ndim)
         if X.shape[axis] == 0:
             raise ShapeError(
                 f"expected an element to choose along axis={self.axis}, got X of shape "
                 f"{list(X.shape)}"
             )
-        if self.dtype not in (-1, DType.INT32, DType.INT64):
-            raise DTypeError(f"expected dtype int64 or int32, got {self.dtype}")
         middle = (1,) if self.keepdims else ()
         return spec((*X.shape[:axis], *middle, *X.shape[axis + 1 :]), self.index_type)
 
@@ -44,11 +51,15 @@ class ArgExtreme(Detached, abstract=True):
         return DType.INT64 if self.dtype == -1 else self.dtype
 
     def run(self, xp: Any, X: Array) -> Array:
-        out = self.choose(xp, X)
-        out = xp.expand_dims(out, self.axis) if self.keepdims else out
+        if self.flatten:
+            shape = (1,) * X.ndim if self.keepdims else ()
+            out = xp.reshape(self.choose(xp, xp.reshape(X, (-1,)), 0), shape)
+        else:
+            out = self.choose(xp, X, self.axis)
+            out = xp.expand_dims(out, self.axis) if self.keepdims else out
         return xp.asarray(out, self.index_type.dtype)
 
-    def choose(self, xp: Any, X: Any) -> Any:
+    def choose(self, xp: Any, X: Any, axis: int) -> Any:
         """The places, without the dimension."""
         raise NotImplementedError
 
@@ -60,8 +71,8 @@ class arg_max(ArgExtreme):
     Out: an int64 variable without the dimension. No gradient flows through.
     """
 
-    def choose(self, xp: Any, X: Array) -> Array:
-        return xp.argmax(X, axis=self.axis)
+    def choose(self, xp: Any, X: Array, axis: int) -> Array:
+        return xp.argmax(X, axis=axis)
 
 
 class arg_min(ArgExtreme):
@@ -71,8 +82,8 @@ class arg_min(ArgExtreme):
     Out: an int64 variable without the dimension. No gradient flows through.
     """
 
-    def choose(self, xp: Any, X: Array) -> Array:
-        return xp.argmin(X, axis=self.axis)
+    def choose(self, xp: Any, X: Array, axis: int) -> Array:
+        return xp.argmin(X, axis=axis)
 
 
 class argsort(Op):
@@ -173,14 +184,17 @@ class Unique(DetachedValues, abstract=True):
             raise DTypeError(f"expected dtype int32 or int64, got {self.dtype}")
 
     def found(self, xp: Any, X: Array) -> Arrays:
-        """The values in order of their first places, the index, and how often each occurs."""
+        """The values in order of their first places, the index, these places, and how often each
+        occurs.
+        """
         values, first, index, count = xp.unique(
             X, return_index=True, return_inverse=True, return_counts=True
         )
         order = xp.argsort(first)
         rank = xp.argsort(order)
         number = self.dtype.dtype
-        return values[order], rank[index].astype(number), count[order].astype(number)
+        rest = (v.astype(number) for v in (rank[index], first[order], count[order]))
+        return values[order], *rest
 
 
 class unique(Unique):
@@ -188,16 +202,44 @@ class unique(Unique):
     each element is.
 
     X: a vector.
+    is_sorted: paddle 2's form: the values in ascending order, of a tensor of any shape, or its
+        slices along ``axis``.
+    Indices: then, where each of Out first occurs.
+    Counts: then, how often each of Out occurs.
+    axis: then, the dimension of slices; elements when empty.
+    return_index, return_inverse, return_counts: accepted: the outputs that there are say it.
     """
 
-    signature = "X -> Out, Index"
+    signature = "X -> Out, Index, Indices?, Counts?"
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("Indices", "Counts"))
+    is_sorted: bool = attr(False, local=True)
+    axis: list[int] = attr((), local=True)
+    return_index: bool = attr(False, local=True, inert=True)
+    return_inverse: bool = attr(False, local=True, inert=True)
+    return_counts: bool = attr(False, local=True, inert=True)
 
     def infer(self, X: Spec) -> Specs:
-        self.check(X)
-        return X.with_shape([-1]), X.with_dtype(self.dtype)
+        if not self.is_sorted:
+            self.check(X)
+        shape = [-1]
+        if self.is_sorted and self.axis:
+            shape = list(X.with_dim(normal_axis(self.axis[0], X.ndim), -1).shape)
+        places = X.with_shape([-1]).with_dtype(self.dtype)
+        inverse = places if self.is_sorted else X.with_dtype(self.dtype)
+        return X.with_shape(shape), inverse, places, places
 
     def run(self, xp: Any, X: Array) -> Arrays:
-        return self.found(xp, X)[:2]
+        if not self.is_sorted:
+            return self.found(xp, X)
+        values, first, index, count = xp.unique(
+            X,
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
+            axis=self.axis[0] if self.axis else None,
+        )
+        number = self.dtype.dtype
+        return values, *(xp.reshape(v, (-1,)).astype(number) for v in (index, first, count))
 
 
 class unique_with_counts(Unique):
@@ -217,7 +259,8 @@ class unique_with_counts(Unique):
         return values, X.with_dtype(self.dtype), values.with_dtype(self.dtype)
 
     def run(self, xp: Any, X: Array) -> Arrays:
-        return self.found(xp, X)
+        values, index, _, count = self.found(xp, X)
+        return values, index, count
 
 
 class shard_index(Op):

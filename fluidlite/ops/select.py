@@ -11,7 +11,7 @@ from ..opdef.definition import Op
 from ..opdef.spec import Spec, agree, need_integer, need_ndim, need_shape, normal_axis
 from .compare import need_bool
 from .elementwise import indicator
-from .gather import count_of
+from .gather import count_of, rows_added
 from .join import common
 from .matrix import same_shape
 
@@ -102,16 +102,8 @@ class index_select(Op):
         return xp.take(X, index, axis=self.dim)
 
     def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
-        def dx():
-            axis, size = normal_axis(self.dim, len(X.shape)), X.shape[self.dim]
-            if axis == 0:
-                return f.index_add(Index, dOut, size=size)
-            swapped = list(range(len(X.shape)))
-            swapped[0], swapped[axis] = axis, 0
-            rows = f.index_add(Index, f.transpose(dOut, axis=swapped), size=size)
-            return f.transpose(rows, axis=swapped)
-
-        return dict(X=dx)
+        axis = lambda: normal_axis(self.dim, len(X.shape))
+        return dict(X=lambda: rows_added(f, Index, dOut, X.shape[self.dim], axis()))
 
 
 class index_sample(Op):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
-from ..opdef.attribute import REQUIRED, Double
+from ..opdef.attribute import REQUIRED, Double, attr
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, need_float, normal_axis, reduced, spec
@@ -135,7 +135,7 @@ class p_norm(Op):
     axis: int = -1
     epsilon: float = 1e-12
     keepdim: bool = False
-    asvector: bool = False
+    asvector: bool = attr(False, local=True)
 
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)

@@ -8,6 +8,8 @@ from ..ir.program import Program
 from .decode import ProgramDecoder
 from .encode import Encoder
 from .newer_programs import take_over
+from .pir.building import PirDecoder
+from .pir.special import SPECIAL
 
 
 def encode(program: Program, call_sites: bool | None = None) -> bytes:
@@ -31,8 +33,11 @@ def decode(program: Program, data: bytes, name: str) -> None:
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ArgumentError(f"expected the bytes of a program, got {data!r:.60}")
     data = bytes(data)
-    ProgramDecoder(program, data, name).run()
-    take_over(program)
+    if data.lstrip()[:1] == b"{":
+        PirDecoder(program, data, name, SPECIAL).run()
+    else:
+        ProgramDecoder(program, data, name).run()
+        take_over(program)
     mark_read(program, data)
 
 

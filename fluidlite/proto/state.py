@@ -16,11 +16,26 @@ from .pickled import read_pickle
 from .pickling import write_pickle
 
 PARAMETERS, OPTIMIZER, MODEL = ".pdparams", ".pdopt", ".pdmodel"
+MODELS = (MODEL, ".json")  #: the endings of programs: of Paddle 2, and of Paddle 3
 #: the key under which files of state keep which parameter a key of a layer means
 NAME_TABLE = "StructuredToParameterName@@"
 #: bytes of a table that is written as a whole, if not more than so many times those of its rows
 _LARGE_TABLE, _SPARSE = 1 << 30, 100
 _SPLIT = "UnpackBigParamInfor@@"  # how Paddle 2 notes arrays that it wrote in pieces
+
+
+def stem_of(path: str) -> str:
+    """A path without the ending of a program's file."""
+    return next((path.removesuffix(end) for end in MODELS if path.endswith(end)), path)
+
+
+def program_at(stem: str) -> str | None:
+    """The program's file of a model whose files begin so; None where there is none.
+
+    Args:
+        stem: what stands in front of ``.pdmodel`` or ``.json``.
+    """
+    return next((stem + end for end in MODELS if os.path.isfile(stem + end)), None)
 
 
 def checked_path(model_path: Path) -> str:

@@ -131,7 +131,7 @@ RULES |= {
     "increment": BatchingRule(stepped),
     **dict.fromkeys(("uniform_random", "gaussian_random", "truncated_gaussian_random", "randint"),
                     BatchingRule(drawn)),
-    **dict.fromkeys(("lookup_table_adjoint", "selected_rows", "index_add"),
+    **dict.fromkeys(("lookup_table_adjoint", "selected_rows", "gather_adjoint"),
                     BatchingRule(tables_of_each)),
     **dict.fromkeys(
         ("conv2d", "depthwise_conv2d"),

@@ -47,7 +47,7 @@ class OneOperator:
             shape = list(value.shape) if rows else self.shape(value.shape)
         variable = self.block.create_var(
             name,
-            str(value.dtype),
+            value.dtype,
             shape,
             lod_level=len(lod),
             type=Kind.SELECTED_ROWS if rows else Kind.LOD_TENSOR,

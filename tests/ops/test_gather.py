@@ -20,11 +20,11 @@ def test_gather_takes_rows():
     np.testing.assert_array_equal(f.gather(X, IDS[:, None]), expected)
 
 
-def test_index_add_sums_the_updates_of_each_row():
+def test_the_adjoint_of_gather_sums_the_updates_of_each_row():
     updates, expected = rng.normal(size=[4, 3]), np.zeros([6, 3])
     for i, update in zip(IDS, updates):
         expected[i] += update
-    np.testing.assert_allclose(f.index_add(IDS, updates, size=6), expected)
+    np.testing.assert_allclose(f.gather_adjoint(IDS, updates, size=6), expected)
 
 
 def test_gradient_of_a_row_gathered_twice_is_the_sum():
@@ -145,7 +145,7 @@ def test_gradient_of_an_embedding_adds_up_and_leaves_padding_out():
     [
         ("Index in [0, 5)", lambda i: f.gather(X, i)),
         ("Ids in [0, 5)", lambda i: f.scatter(X, i, X[: i.size])),
-        ("Index in [0, 4)", lambda i: f.index_add(i, X[: i.size], size=4)),
+        ("Index in [0, 4)", lambda i: f.gather_adjoint(i, X[: i.size], size=4)),
         ("Index[..., 1] in [0, 3)", lambda i: f.gather_nd(X, np.stack([i % 5, i], -1))),
         ("Index in [0, 2)", lambda i: f.take_along(X, i.reshape([1, 1, -1]))),
         ("X in [0, 6)", lambda i: f.one_hot(i[:, None], depth=6)),

@@ -1,6 +1,7 @@
 """Hostile inputs give a defined result or a named error, in bounds of time and memory."""
 
 import pytest
+from shares import shared
 
 from fluidlite.opdef.definition import registered
 
@@ -17,7 +18,7 @@ ATTACKED = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("type", ATTACKED)
+@pytest.mark.parametrize("type", shared(ATTACKED))
 def test_hostile_inputs_give_a_result_or_a_named_error(type):
     faults = {}
     with limits():

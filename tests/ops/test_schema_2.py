@@ -28,9 +28,6 @@ DIFFERS = {
     "linear_interp attribute use_mkldnn": "not read",
     "read_file attribute filename": "required",
     "gumbel_softmax slots": "Soft is what a hard choice is differentiated by",
-    "index_add slots": "an operator of gradients here",
-    "index_add attribute axis": "the same",
-    "index_add attribute size": "the same",
     "nextafter slots": "written before it was held against Paddle",
 }
 

@@ -10,10 +10,7 @@ import numpy as np
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
-from ...functions.arithmetic import add, matmul, multiply, subtract
-from ...functions.elementary import abs as size
-from ...functions.elementary import clip, floor
-from ...functions.elementary import round as rounded
+from ...functions.arithmetic import matmul
 from ...functions.shaping import numbers_in, reshape, transpose
 
 if TYPE_CHECKING:
@@ -87,32 +84,9 @@ def grid_sample(
     _need("padding_mode", padding_mode, "zeros", "border", "reflection")
     if x.array.ndim != 4:
         raise ShapeError(f"expected x of shape [N, C, H, W], got {list(x.array.shape)}")
-    sizes = np.array([+x.array.shape[3], +x.array.shape[2]], grid.array.dtype)
-    if not align_corners and sizes.min() < 2:
-        raise ArgumentError(
-            f"expected images of at least 2 rows and columns where align_corners is False, got "
-            f"shape {list(x.array.shape)}"
-        )
-    if padding_mode == "reflection":
-        around = add(grid, 1.0)
-        around = subtract(around, multiply(floor(multiply(around, 0.25)), 4.0))
-        grid = add(multiply(size(subtract(around, 2.0)), -1.0), 1.0)
-    if not align_corners:
-        steps = np.maximum(sizes - 1, 1)
-        grid = multiply(grid, _like(grid, sizes / steps))
-    if padding_mode != "zeros":
-        grid = clip(grid, -1.0, 1.0)
-    if mode == "nearest":
-        halves = np.maximum(sizes - 1, 1) / 2
-        places = rounded(multiply(add(grid, 1.0), _like(grid, halves)))
-        grid = subtract(multiply(places, _like(grid, 1 / halves)), 1.0)
-    return eager.grid_sampler(x, grid)
-
-
-def _like(grid: Tensor, numbers: Any) -> Any:
-    """Numbers for x and y, to compute with the points of a grid."""
-    made: Any = grid.results(np.asarray(numbers, grid.array.dtype).reshape(1, 1, 1, 2))
-    return made
+    return eager.grid_sampler(
+        x, grid, mode=mode, padding_mode=padding_mode, align_corners=align_corners
+    )
 
 
 def _need(what: str, given: str, *allowed: str) -> None:

@@ -71,7 +71,10 @@ def cumsum(graph: OnnxGraph, op: Any, X: Any) -> Any:
     if X.dtype.kind not in "if" or X.dtype.itemsize < 4:
         return NotImplemented
     attrs = dict(exclusive=int(op.exclusive), reverse=int(op.reverse))
-    return graph.CumSum(X, np.asarray(op.axis, np.int64), **attrs)
+    axis = op.axis
+    if op.flatten:
+        X, axis = graph.Reshape(X, numbers([-1])), 0
+    return graph.CumSum(X, np.asarray(axis, np.int64), **attrs)
 
 
 @maps("kron")

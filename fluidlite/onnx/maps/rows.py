@@ -27,8 +27,11 @@ def lookup_table(graph: OnnxGraph, op: Any, W: Any, Ids: Any) -> Any:
 
 
 @maps("gather")
-def gather(graph: OnnxGraph, op: Any, X: Any, Index: Any) -> Any:
-    return graph.Gather(X, graph.Reshape(Index, numbers([-1])), axis=0)
+def gather(graph: OnnxGraph, op: Any, X: Any, Index: Any, Axis: Any = None) -> Any:
+    if Axis is not None:
+        return NotImplemented
+    index = Index if Index.ndim == 0 else graph.Reshape(Index, numbers([-1]))
+    return graph.Gather(X, index, axis=op.axis % X.ndim)
 
 
 @maps("scatter")
@@ -49,9 +52,9 @@ def scatter_nd_add(graph: OnnxGraph, op: Any, X: Any, Index: Any, Updates: Any) 
     return graph.ScatterND(X, graph.like(Index, np.int64), Updates, reduction="add")
 
 
-@maps("index_add")
-def index_add(graph: OnnxGraph, op: Any, Index: Any, Updates: Any) -> Any:
-    graph.checks.append("that Index of index_add lies in range is not checked")
+@maps("gather_adjoint")
+def gather_adjoint(graph: OnnxGraph, op: Any, Index: Any, Updates: Any) -> Any:
+    graph.checks.append("that Index of gather_adjoint lies in range is not checked")
     whole = joined(graph, numbers([op.size]), sizes_of(graph, Updates, 1, Updates.ndim))
     zeros = graph.Expand(np.zeros((), Updates.dtype), whole)
     places = graph.Reshape(graph.like(Index, np.int64), numbers([-1, 1]))
@@ -143,13 +146,18 @@ def argsort(graph: OnnxGraph, op: Any, X: Any) -> Any:
 @maps("unique", "unique_with_counts")
 def unique(graph: OnnxGraph, op: Any, X: Any) -> Any:
     elements = X if X.dtype.kind == "f" else graph.like(X, np.int64)
-    values, _, index, count = graph.node("Unique", [elements], 4, sorted=0)
-    for each in (index, count):
+    newer = op.type == "unique" and op.is_sorted
+    along = {"axis": op.axis[0] % X.ndim} if newer and op.axis else {}
+    found = graph.node("Unique", [elements], 4, sorted=int(newer), **along)
+    values, first, index, count = found
+    for each in (first, index, count):
         each.spec = spec([-1], np.int64)
-    values.spec = spec([-1], elements.dtype)
+    shape = [-1 if k == along["axis"] else n for k, n in enumerate(X.shape)] if along else [-1]
+    values.spec = spec(shape, elements.dtype)
     number = op.dtype.dtype
-    found = graph.like(values, X.dtype), graph.like(index, number), graph.like(count, number)
-    return found if op.type == "unique_with_counts" else found[:2]
+    first, index, count = (graph.like(each, number) for each in (first, index, count))
+    values = graph.like(values, X.dtype)
+    return (values, index, first, count) if op.type == "unique" else (values, index, count)
 
 
 @maps("multiplex")

@@ -150,6 +150,8 @@ def shift_frames(graph: OnnxGraph, op: Any, X: Any) -> Any:
 
 @maps("temporal_shift")
 def temporal_shift(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    if op.data_format == "NHWC":
+        return NotImplemented
     if X.sizes[1] == -1:
         raise SizesNeeded("which channels are shifted follows from their number")
     bounds = [int(X.sizes[1] * share * op.shift_ratio) for share in (1, 2)]

@@ -210,6 +210,6 @@ def col2im(
     flat = np.ravel_multi_index(tuple(places.reshape(rank, -1)), whole)
     n, c = f.known_sizes(x)[0], f.known_sizes(x)[1] // int(np.prod(block))
     updates = f.transposed(f.reshaped(x, [n * c, flat.size]), [1, 0])
-    out = f.index_add(flat.astype("int64"), updates, size=int(np.prod(whole)))
+    out = f.gather_adjoint(flat.astype("int64"), updates, size=int(np.prod(whole)))
     out = f.reshaped(f.transposed(out, [1, 0]), [n, c, *whole])
     return _trimmed(f, out, sides[:rank], sides[rank:])

@@ -255,11 +255,11 @@ def max_unpool(
     whole = [*sizes[:2], *shape]
     if output_shape is not None:  # places are counted as in the smaller tensor
         larger = f.numbers(output_shape, "the shape of MaxUnpool")
-        out = f.index_add(places, f.reshaped(x, [-1]), size=math.prod(whole))
+        out = f.gather_adjoint(places, f.reshaped(x, [-1]), size=math.prod(whole))
         out = f.reshaped(out, whole)
         sides = [n for m, k in zip(whole, larger) for n in (0, k - m)]
         return f.pad(out, paddings=sides)
-    return f.reshaped(f.index_add(places, f.reshaped(x, [-1]), size=math.prod(whole)), whole)
+    return f.reshaped(f.gather_adjoint(places, f.reshaped(x, [-1]), size=math.prod(whole)), whole)
 
 
 @operator("LRN")

@@ -415,7 +415,7 @@ def taken(values: Any, numbers: Places) -> Any:
 
 def sum_at(values: Any, numbers: Places, count: int) -> Any:
     """Rows of zeros, with values added at those of some numbers."""
-    return eager.index_add(creation.to_tensor(numbers), values, size=count)
+    return eager.gather_adjoint(creation.to_tensor(numbers), values, size=count)
 
 
 def need_sparse(what: str, **given: Any) -> None:

@@ -21,6 +21,9 @@ def taken(rng, type):
     for name, dim1, dim2, offset in PLACES:
         yield Sample({slot: x}, dict(dim1=dim1, dim2=dim2, offset=offset), name)
     yield Sample({slot: np.arange(6).reshape([2, 3])}, dict(offset=1), "integers")
+    if type == "trace":
+        yield Sample({slot: x}, dict(axis1=0, axis2=1), "newer")
+        yield Sample({slot: x[0]}, dict(zero_d=True), "number")
 
 
 @samples("place_diagonal")

@@ -11,10 +11,22 @@ def gather(rng):
     yield Sample(dict(X=x, Index=np.array([3, 0, 3, 4])), name="repeated")
     yield Sample(dict(X=x, Index=np.array([[2], [1]])), name="column")
     yield Sample(dict(X=x[:, 0, 0], Index=np.array([4, 1], np.int32)), name="numbers")
+    yield Sample(dict(X=x, Index=np.array([1, 0, 1])), dict(axis=-1), "last")
+    yield Sample(dict(X=x, Index=np.array(2)), dict(axis=1), "one")
+    yield Sample(dict(X=x, Index=np.array([2, 1]), Axis=np.array([1])), name="tensor")
 
 
 @samples("index_add")
-def index_add(rng):
+def added_slices(rng):
+    x, index = rng.normal(size=[5, 3, 2]), np.array([3, 0, 3, 4])
+    yield Sample(dict(X=x, Index=index, AddValue=rng.normal(size=[4, 3, 2])))
+    yield Sample(
+        dict(X=x, Index=index[1:2], AddValue=rng.normal(size=[5, 3, 1])), dict(axis=-1), "last"
+    )
+
+
+@samples("gather_adjoint")
+def gather_adjoint(rng):
     index = np.array([3, 0, 3, 4])
     yield Sample(dict(Index=index, Updates=rng.normal(size=[4, 3, 2])), dict(size=5))
     yield Sample(dict(Index=index[:, None], Updates=rng.normal(size=[4])), dict(size=6), "column")

@@ -39,6 +39,10 @@ def grid_sampler(rng):
     places = within(rng, [2, 3, 6, 2], -2, 5)
     grid = places / [(5 - 1) / 2, (4 - 1) / 2] - 1  # elements of images of 4 x 5 as -1 to 1
     yield Sample(dict(X=rng.normal(size=[2, 3, 4, 5]), Grid=grid))
+    for mode, padding in (("bilinear", "border"), ("bilinear", "reflection"), ("nearest", "zeros")):
+        images = dict(X=rng.normal(size=[2, 1, 4, 5]), Grid=grid * 0.93)
+        attrs = dict(mode=mode, padding_mode=padding, align_corners=False)
+        yield Sample(images, attrs, f"{mode}_{padding}")
 
 
 @samples("affine_grid")
@@ -47,6 +51,8 @@ def affine_grid(rng):
     yield Sample(dict(Theta=theta), dict(output_shape=[2, 3, 4, 5]))
     shape = np.array([2, 7, 3, 1], "int32")
     yield Sample(dict(Theta=theta, OutputShape=shape), name="shape_tensor")
+    edges = dict(output_shape=[2, 3, 4, 5], align_corners=False)
+    yield Sample(dict(Theta=theta), edges, "edges")
 
 
 @samples("plane_points")

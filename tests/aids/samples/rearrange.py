@@ -24,6 +24,8 @@ def space_to_depth(rng):
 def temporal_shift(rng):
     yield Sample(dict(X=rng.normal(size=[6, 7, 2, 4])), dict(seg_num=3, shift_ratio=0.3))
     yield Sample(dict(X=rng.normal(size=[2, 5, 3, 1])), dict(seg_num=1))
+    last = dict(seg_num=2, data_format="NHWC")
+    yield Sample(dict(X=rng.normal(size=[4, 2, 3, 5])), last, "last")
 
 
 @samples("shift_frames")

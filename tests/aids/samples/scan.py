@@ -13,6 +13,8 @@ def cumsum(rng):
             attrs = dict(axis=1, exclusive=exclusive, reverse=reverse)
             yield Sample(dict(X=x), attrs, f"exclusive={exclusive},reverse={reverse}")
     yield Sample(dict(X=np.arange(6).reshape([2, 3])), name="integers")
+    why = "the rule does not read X, whose shape it would need"
+    yield Sample(dict(X=x), dict(flatten=True, reverse=True), "flat", 0, why)
 
 
 @samples("roll")

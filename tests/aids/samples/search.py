@@ -11,6 +11,7 @@ def extreme(rng, type):
     yield Sample(dict(X=x.astype(float)), dict(axis=1))
     yield Sample(dict(X=x), dict(axis=-1, keepdims=True, dtype="int32"), "kept")
     yield Sample(dict(X=x[0, 0]), dict(axis=0), "vector")
+    yield Sample(dict(X=x), dict(axis=0, flatten=True, keepdims=True), "flat")
 
 
 @samples("argsort")
@@ -33,6 +34,11 @@ def where_index(rng):
 def unique(rng, type):
     yield Sample(dict(X=np.array([3, 1, 3, 2, 1, 3])), dict(dtype="int32"))
     yield Sample(dict(X=np.array([0.5, 2.0, 0.5])), dict(dtype="int64"), "floats")
+    if type == "unique":
+        matrix = np.array([[3, 1, 3], [2, 1, 3], [3, 1, 3]])
+        yield Sample(dict(X=matrix), dict(dtype="int64", is_sorted=True), "sorted")
+        rows = dict(dtype="int32", is_sorted=True, axis=[0])
+        yield Sample(dict(X=matrix), rows, "rows")
 
 
 @samples("shard_index")

@@ -1,0 +1,1 @@
+"""Programs of Paddle 3 (PIR), which are JSON, as programs of blocks and operators."""
