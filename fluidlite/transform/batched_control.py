@@ -15,11 +15,14 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..opdef.definition import lookup
 from .batched_blocks import BlockBatching, place_of, refuse_to_keep
+from .batched_conditions import BatchedWhile
 from .batched_loops import one_example, repeat
+from .batched_recurrences import BatchedRecurrence
 from .batching import BatchingWay
 from .editing import copied_operator
 
 BRANCH = -1
+CONDITION = "@CONDITION@"  #: for a name, where each example has a condition of its own
 TIED = "a branch or loop is another one for each example, or is differentiated"
 
 
@@ -76,6 +79,8 @@ class BatchedControl:
                     self._array(op)
                 else:
                     self._walk.step(op)
+                if op.type == "empty_array":  # which may hold a value of each example
+                    self._walk.written.difference_update(op.output("Out"))
                 position += 1
             elif op.type == "fetch":
                 self._walk.keep(op)
@@ -110,12 +115,32 @@ class BatchedControl:
             walk.take(op.output("Out")[0])
             return position + 1
         end = self._end_of(ops, position, False)
-        if slot is None or key in self._forced or end > position or self._condition(op):
+        if op.type == "recurrent" and key not in self._forced and end == position:
+            self._recur(op, key)
+            return position + 1
+        keeps = self._keeps(ops, position)
+        own = key._replace(name=CONDITION) in self._forced
+        own = own or (slot is not None and self._condition(op))
+        if op.type == "while" and own and key not in self._forced and not keeps:
+            self._mask(op, key)
+            return position + 1
+        if slot is None or key in self._forced or own or keeps:
             end = self._end_of(ops, position, True)
             self._loop(ops[position : end + 1], ops[end + 1 :])
             return end + 1
-        self._drive(op, slot, key)
+        try:
+            self._drive(op, slot, key)
+        except UnsupportedError as error:
+            if end == position:
+                raise
+            raise AgainError.of(key) from error  # what it does to arrays cannot be batched
         return position + 1
+
+    def _keeps(self, ops: Sequence[Operator], position: int) -> bool:
+        """Whether a later operator reads what an operator keeps for its gradient."""
+        find = self._walk.block.var_recursive
+        kept = [n for n in writes_of(ops[position]) if find(n).kind is Kind.STEP_SCOPES]
+        return any(name in reads_of(op) for op in ops[position + 1 :] for name in kept)
 
     def _condition(self, op: Operator) -> bool:
         """Whether examples have conditions of their own."""
@@ -129,7 +154,10 @@ class BatchedControl:
         carried = [name for name in writes_of(op) if name in walk.shapes or name in walk.values]
         for name in carried:
             if key._replace(name=name) in self._forced:
-                walk.make_batched(name)
+                if walk.block.var_recursive(name).kind is Kind.LOD_TENSOR_ARRAY:
+                    walk.take(name)
+                else:
+                    walk.make_batched(name)
         before = {name for name in carried if name in walk.values}
         inner, ops = walk.inside(block), block.ops
         block.set_ops([])
@@ -138,7 +166,7 @@ class BatchedControl:
             inner.make_batched(name)
         condition = op.input(definition.condition_slot)
         if definition.repeats and any(name in inner.values for name in condition):
-            raise AgainError.of(key)
+            raise AgainError.of(key._replace(name=CONDITION))
         for name in carried:
             refuse = name in inner.values
             if refuse:
@@ -157,6 +185,41 @@ class BatchedControl:
             if name in inner.values:
                 walk.take(name)
         walk.f.ways.append(BatchingWay(op.type, "rule"))
+
+    def _mask(self, op: Operator, key: Forced) -> None:
+        """Append a loop that each example ends at its own pass, which is looped over the examples
+        where that cannot be.
+        """
+        self._walk.check(op, self._walk.depends(op))
+        (block,) = blocks_of(op)
+        ops = block.ops
+        try:
+            loop = BatchedWhile(self._walk, op)
+            block.set_ops([])
+            loop.begin()
+            BatchedControl(loop.inner, self._forced).run(ops)
+            loop.end()
+        except UnsupportedError as error:
+            raise AgainError.of(key) from error
+        self._walk.f.ways.append(BatchingWay(op.type, "rule"))
+
+    def _recur(self, op: Operator, key: Forced) -> None:
+        """Append a recurrence with its block batched, which is looped where that cannot be."""
+        forced = {f.name for f in self._forced if f[:2] == key[:2]}
+        self._walk.check(op, self._walk.depends(op))
+        recurrence = BatchedRecurrence(self._walk, op, forced)
+        ops = recurrence.block.ops
+        recurrence.block.set_ops([])
+        try:
+            recurrence.begin()
+            BatchedControl(recurrence.inner, self._forced).run(ops)
+        except UnsupportedError as error:
+            raise AgainError.of(key) from error
+        late = recurrence.late_state()
+        if late is not None:
+            raise AgainError.of(key._replace(name=late))
+        recurrence.end()
+        self._walk.f.ways.append(BatchingWay(op.type, "rule"))
 
     def _array(self, op: Operator) -> None:
         """Append an operator on an array of tensors, each of which has the examples first."""

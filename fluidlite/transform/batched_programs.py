@@ -7,9 +7,11 @@ import numbers
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from ..backward.loops import has_loop_gradients, loops_for_gradients
 from ..errors import (
     ArgumentError,
     AxisError,
+    FluidError,
     LoDError,
     UnknownVariableError,
     UnsupportedError,
@@ -184,6 +186,19 @@ def _idle_blocks(program: Program) -> set[int]:
     return {block.idx for block in program.blocks} - driven
 
 
+def _with_loops(program: Program, wanted: Iterable[str] | None) -> Program:
+    """A copy in which gradient operators of loops are loops that compute the same.
+
+    Raises:
+        NoGradientError: one cannot be replaced.
+    """
+    copied = program.clone()
+    block = copied.global_block()
+    targets = [n for op in block.ops for n in writes_of(op)] if wanted is None else wanted
+    loops_for_gradients([block], targets, ())
+    return copied
+
+
 class _Vmap:
     """One transformation: what is asked, and how it was done.
 
@@ -217,9 +232,17 @@ class _Vmap:
         """The program for a batch: from the start again where a loop carries what is batched only
         behind its first pass.
         """
+        if has_loop_gradients(self._program):
+            try:
+                return self._batched(_with_loops(self._program, self._wanted))
+            except FluidError:  # then they run for one example after the other
+                self._forced.clear()
+        return self._batched(self._program)
+
+    def _batched(self, program: Program) -> Program:
         while True:
             try:
-                return transformed(self._program, self.change)
+                return transformed(program, self.change)
             except AgainError as again:
                 self._forced.add(again.forced)
 
