@@ -176,6 +176,7 @@ from .functions.counting import unique_consecutive
 from .functions.creation import arange
 from .functions.creation import assign
 from .functions.creation import bernoulli
+from .functions.creation import bfloat16
 from .functions.creation import complex128
 from .functions.creation import complex64
 from .functions.creation import empty
@@ -498,6 +499,7 @@ __all__ = [
     "autograd",
     "backward",
     "bernoulli",
+    "bfloat16",
     "bincount",
     "bitwise_and",
     "bitwise_not",

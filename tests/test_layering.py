@@ -23,8 +23,8 @@ PACKAGE = "fluidlite"
 
 # Packages that cost more than they are used: imported inside the functions that use them.
 HEAVY = {
-    *("PIL", "google", "jax", "matplotlib", "mpi4py", "networkx", "onnx", "rich"),
-    *("visualdl", "wandb"),
+    *("PIL", "google", "jax", "matplotlib", "ml_dtypes", "mpi4py", "networkx", "onnx"),
+    *("rich", "visualdl", "wandb"),
 }
 HEAVY |= {"scipy", "tensorboardX", "threadpoolctl", "tqdm"}
 # Also allowed inside functions: a module of the standard library that few programs need.

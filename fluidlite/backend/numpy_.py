@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import OutOfRangeError
+from ..ground.brain_float import is_bfloat16
 from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
 from ..kernels import linear_algebra
 from ..kernels.half import narrowed, widened
@@ -205,7 +206,8 @@ def matmul(x: Any, y: Any) -> Any:
     """
     if x.dtype == np.float16 == y.dtype:
         return narrowed(np.asarray(np.matmul(widened(x), widened(y))))
-    return np.matmul(x, y)
+    found = np.matmul(x, y)  # of bfloat16 float32
+    return found if found.dtype == x.dtype or not is_bfloat16(x.dtype) else found.astype(x.dtype)
 
 
 def complex_of(x: Any, y: Any) -> Any:
@@ -230,6 +232,8 @@ def total(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -
     if getattr(x, "dtype", None) == np.float16 and dtype in (None, np.float16):
         wide = np.sum(x, axis=axis, dtype=np.float32, keepdims=keepdims)
         return wide.astype(np.float16)
+    if is_bfloat16(getattr(x, "dtype", None)):
+        return np.asarray(np.sum(x, axis=axis, dtype=np.float32, keepdims=keepdims)).astype(x.dtype)
     return np.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 

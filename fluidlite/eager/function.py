@@ -11,6 +11,7 @@ import numpy as np
 
 from ..backend import numpy_
 from ..errors import ArgumentError, GradientShapeError, OverwrittenError
+from ..ground.brain_float import kind_of
 from ..ground.reprs import Described
 from ..opdef.operand import Operand
 from ..opdef.reverse_sweep import NodeOutput
@@ -356,7 +357,7 @@ def recorded(
             f"expected {name}.forward to return a tensor or a tuple of them, got {outputs!r:.60}",
         )
     cls = (tensors[0] if tensors else results[0]).results
-    flows = [r.array.dtype.kind in "fc" and not context.is_constant(r) for r in results]
+    flows = [kind_of(r.array.dtype) in "fc" and not context.is_constant(r) for r in results]
     if not thread.recording or all(t.stop for t in tensors) or not any(flows):
         wrapped = [cls(r.array) for r in results]
     else:

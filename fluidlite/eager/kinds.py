@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError
 from ..functions import elementary
+from ..ground.brain_float import kind_of
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
 from . import engine
@@ -25,7 +26,7 @@ class Kinds(TensorRecord, results=False):
 
     def is_floating_point(self) -> bool:
         """Whether the elements are fractions."""
-        return bool(self.array.dtype.kind == "f")
+        return kind_of(self.array.dtype) == "f"
 
     def cpu(self) -> Any:
         """The tensor: there is one place."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..ground import state
+from ..ground.brain_float import is_bfloat16
 from ..ground.quoting import markup, table_markup
 from ..ground.spellings import Spelling
 
@@ -86,6 +87,8 @@ def elements_text(array: np.ndarray[Any, Any], signed: bool = False, indent: int
         indent: how many characters stand before it in its line.
     """
     options = _options.get()
+    if is_bfloat16(array.dtype):
+        array = array.astype("float32")
     if array.ndim == 0:
         return _number_text(array[()], options, signed)
     large = array.size > options.threshold

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..ground.dtypes import DType
+from ..ground.dtypes import as_dtype
 from ..opdef.definition import Op
 from ..opdef.gradient import is_constant
 from .pullback import Pullback
 from .straight_line import shape_dtype_of
-
-#: the element types that have gradients
-_CONTINUOUS = frozenset(member.dtype for member in DType if member.is_continuous)
 
 
 class Specialization:
@@ -38,7 +35,7 @@ class Specialization:
             for slot in op.outputs
             if not slot.constant
             for k, form in enumerate(_listed(self.outs.get(slot.name)))
-            if form is not None and form.dtype in _CONTINUOUS
+            if form is not None and as_dtype(form.dtype).is_continuous
         ]
         self.flows: bool = bool(self.places) and not is_constant(type(op))
         self.pullbacks: dict[int, Pullback] = {}  #: by which inputs want a cotangent

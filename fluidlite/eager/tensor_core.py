@@ -583,13 +583,13 @@ def need_differentiable(tensor: Any) -> None:
     Raises:
         GradientTypeError: it holds integers or truth values.
     """
-    if tensor.array.dtype.kind not in "fc":
+    if not as_dtype(tensor.array.dtype).is_continuous:
         mark, flows = tensor.flowing
-        raise engine.located(
-            GradientTypeError,
+        message = (
             f"{described(tensor)} has no gradient, only floats and complex numbers have; leave its "
-            f"{mark} at {not flows}, or cast it to float32",
+            f"{mark} at {not flows}, or cast it to float32"
         )
+        raise engine.located(GradientTypeError, message)
 
 
 def _no_gradient(array: Any, held: Any) -> Any:

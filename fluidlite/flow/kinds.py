@@ -108,7 +108,7 @@ def dtype_of(array: Any) -> DType:
     return _KINDS[array.dtype]
 
 
-_KINDS: dict[Any, Any] = {kind.dtype: dtype(kind) for kind in DType}
+_KINDS: dict[Any, Any] = {kind.dtype: dtype(kind) for kind in DType if kind is not DType.BF16}
 bool: DType = _KINDS[DType.BOOL.dtype]
 float16: DType = _KINDS[DType.FP16.dtype]
 float32: DType = _KINDS[DType.FP32.dtype]

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
+from ..ground.brain_float import kind_of
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
@@ -206,7 +207,7 @@ atan2: _OfTwo = of_operator(
 def divide(x: Other, y: Other, name: str | None = None) -> Tensor:
     """x / y; integers make floats."""
     x, y = operands(x, y, "divide")
-    if _dtype(x).kind not in "fc":
+    if kind_of(_dtype(x)) not in "fc":
         x, y = cast_to(x, default_float()), cast_to(y, default_float())
     return eager.elementwise_div(x, y)
 
@@ -241,7 +242,7 @@ def pow(x: Other, y: Other, name: str | None = None) -> Tensor:
 def _powers(x: Any, y: Any) -> tuple[Any, Any]:
     """A base and an exponent; as fractions where the spelling has it so for two tensors."""
     tensors = isinstance(x, Operand) and isinstance(y, Operand)
-    if tensors and promotion_of(x).float_powers and _dtype(x).kind not in "fc":
+    if tensors and promotion_of(x).float_powers and kind_of(_dtype(x)) not in "fc":
         return cast_to(x, default_float()), cast_to(y, default_float())
     return x, y
 
@@ -272,7 +273,12 @@ def matmul(
             raise ArgumentError(f"matmul: expected two tensors, got {each!r}; multiply with x * y")
     x, y = operands(x, y, "matmul")
     whole = _dtype(x)
-    if whole.kind in "fc" and _ndim(x) > 1 and _ndim(y) > 1 and not (transpose_x or transpose_y):
+    if (
+        kind_of(whole) in "fc"
+        and _ndim(x) > 1
+        and _ndim(y) > 1
+        and not (transpose_x or transpose_y)
+    ):
         return eager.matmul(x, y)
     if whole.kind in "iu":  # float64 has all integers up to 2^53
         x, y = (cast_to(each, np.dtype("float64")) for each in (x, y))
@@ -413,7 +419,7 @@ def isclose(
 ) -> Tensor:
     """Whether |x - y| <= atol + rtol |y|, element by element."""
     x, y = operands(x, y, "isclose")
-    if _dtype(x).kind not in "fc":
+    if kind_of(_dtype(x)) not in "fc":
         x, y = cast_to(x, np.dtype("float64")), cast_to(y, np.dtype("float64"))
     bound = add(multiply(eager.abs(y), rtol), atol)
     near = logical_and(less_equal(eager.abs(subtract(x, y)), bound), eager.isfinite_v2(y))

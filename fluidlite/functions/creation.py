@@ -455,6 +455,7 @@ def is_tensor(x: object) -> bool:
 float16: DType = DType.FP16
 float32: DType = DType.FP32
 float64: DType = DType.FP64
+bfloat16: DType = DType.BF16
 complex64: DType = DType.COMPLEX64
 complex128: DType = DType.COMPLEX128
 int8: DType = DType.INT8

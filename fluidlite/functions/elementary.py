@@ -8,6 +8,7 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ShapeError
+from ..ground.brain_float import kind_of
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator
 from ..opdef.operand import Operand
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def floats(x: Any) -> Any:
     """A tensor as floats: integers and truth values are cast; complex numbers stay."""
-    if isinstance(x, Operand) and x.array.dtype.kind not in "fc":
+    if isinstance(x, Operand) and kind_of(x.array.dtype) not in "fc":
         return cast_to(x, default_float())
     return x
 
@@ -115,7 +116,7 @@ def clip(
     [0.0, 0.5, 1.0]
     """
     dtype = x.array.dtype
-    if dtype.kind not in "fc":
+    if kind_of(dtype) not in "fc":
         low, high = (None if bound is None else _bound(bound, dtype) for bound in (min, max))
         if x.appends is not None:
             x = x if low is None else eager.maximum(x, low)

@@ -18,6 +18,7 @@ from ..ground.public_names import list_public_names, public_names
 from ..ground.tracebacks import api_boundaries
 from .arithmetic import remainder
 from .creation import (
+    bfloat16,
     complex64,
     complex128,
     float16,

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..ground import state
+from ..ground.brain_float import kind_of
 from ..ground.callsite import warn_once
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
@@ -48,8 +49,10 @@ def common_type(a: _DType, b: _DType) -> _DType:
         return a
     if "c" in (a.kind, b.kind):
         return _complex_type(a, b)
-    if (a.kind == "f") != (b.kind == "f"):
-        return a if a.kind == "f" else b
+    if {a.name, b.name} == {"bfloat16", "float16"}:
+        return np.dtype("float32")
+    if (kind_of(a) == "f") != (kind_of(b) == "f"):
+        return a if kind_of(a) == "f" else b
     return np.promote_types(a, b)
 
 
@@ -62,7 +65,7 @@ def _complex_type(a: _DType, b: _DType) -> _DType:
 
 def complex_of(dtype: _DType) -> _DType:
     """The complex type whose parts are as precise as numbers of a type."""
-    return as_dtype(dtype if dtype.kind == "f" else default_float()).whole.dtype
+    return as_dtype(dtype if kind_of(dtype) == "f" else default_float()).whole.dtype
 
 
 def number_type(dtype: _DType, number: Any) -> _DType:
@@ -75,7 +78,7 @@ def number_type(dtype: _DType, number: Any) -> _DType:
         return dtype
     if isinstance(number, int):
         return _INT if dtype == _BOOL else dtype
-    return dtype if dtype.kind == "f" else default_float()
+    return dtype if kind_of(dtype) == "f" else default_float()
 
 
 class Promotion:
@@ -127,10 +130,10 @@ class LeftFirst(Promotion):
         left: _DType = x.dtype
         if "c" in (left.kind, y.dtype.kind):
             return _complex_type(left, y.dtype)
-        floats = left.kind == y.dtype.kind == "f"
+        floats = kind_of(left) == kind_of(y.dtype) == "f"
         if function in _SUMS and floats:
-            return np.promote_types(left, y.dtype)
-        if function == "divide" and left.kind != "f":
+            return common_type(left, y.dtype)
+        if function == "divide" and kind_of(left) != "f":
             return default_float()
         if function in _COMPARISONS and floats:
             return left
@@ -140,7 +143,7 @@ class LeftFirst(Promotion):
         return _by_kind(x, y) if left.name in missing else left
 
     def of_number(self, function: str, dtype: _DType, number: Any) -> _DType:
-        if function == "where" and dtype.kind == "f" and isinstance(number, float):
+        if function == "where" and kind_of(dtype) == "f" and isinstance(number, float):
             return _DOUBLE
         if dtype == _BOOL and function in _SUMS and not isinstance(number, float):
             return _BOOL
@@ -151,7 +154,7 @@ def _by_kind(x: Any, y: Any) -> _DType:
     """Floats go before integers, and those before truth values; within one of these kinds tensors
     with dimensions go before those without.
     """
-    a, b = _RANKS[x.dtype.kind], _RANKS[y.dtype.kind]
+    a, b = _RANKS[kind_of(x.dtype)], _RANKS[kind_of(y.dtype)]
     if a != b:
         return x.dtype if a > b else y.dtype
     if (x.ndim == 0) != (y.ndim == 0):
@@ -172,7 +175,7 @@ class DimensionsFirst(Promotion):
         if wide.kind == "c" or function == "where" or (x.ndim == 0) == (y.ndim == 0):
             return wide
         own: _DType = x.dtype if x.ndim else y.dtype
-        if own.kind == "f" or function not in (*_COMPARISONS, "divide", "pow"):
+        if kind_of(own) == "f" or function not in (*_COMPARISONS, "divide", "pow"):
             return own
         return wide if function in _COMPARISONS else default_float()
 
@@ -206,9 +209,9 @@ def warn_of_narrowing(function: str, given: _DType, made: _DType, beside: _DType
         made: the type that it is computed in.
         beside: the type of the other operand.
     """
-    if made.kind in "fc" or np.can_cast(given, made, "safe"):
+    if kind_of(made) in "fc" or np.can_cast(given, made, "safe"):
         return
-    lost = "fractions are cut off" if given.kind == "f" else "numbers that do not fit change"
+    lost = "fractions are cut off" if kind_of(given) == "f" else "numbers that do not fit change"
     if made == _BOOL:
         lost = "what is not 0 becomes True"
     warn_once(

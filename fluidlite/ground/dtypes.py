@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import DTypeError, suggestion
 from . import state
+from .brain_float import bfloat16, is_bfloat16
 from .to_come import not_yet
 
 
@@ -24,13 +25,18 @@ class DType(IntEnum):
     FP64 = 6
     UINT8 = 20
     INT8 = 21
+    BF16 = 22
     COMPLEX64 = 23
     COMPLEX128 = 24
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy type."""
-        return _NUMPY[self]
+        """The NumPy type.
+
+        Raises:
+            DTypeError: it is bfloat16, and ml_dtypes is not installed.
+        """
+        return _NUMPY[self] if self is not DType.BF16 else bfloat16()
 
     @property
     def is_float(self) -> bool:
@@ -60,7 +66,7 @@ class DType(IntEnum):
     @property
     def plain(self) -> str:
         """Its name as NumPy has it."""
-        return _NUMPY[self].name
+        return _NAMES[self]
 
     def __str__(self) -> str:
         return f"paddle.{self.plain}" if state.as_paddle_2.get() else self.plain
@@ -101,17 +107,21 @@ _NAMES = {
     DType.FP64: "float64",
     DType.UINT8: "uint8",
     DType.INT8: "int8",
+    DType.BF16: "bfloat16",
     DType.COMPLEX64: "complex64",
     DType.COMPLEX128: "complex128",
 }
-_NUMPY: dict[DType, np.dtype[Any]] = {member: np.dtype(name) for member, name in _NAMES.items()}
-_FLOATS = frozenset({DType.FP16, DType.FP32, DType.FP64})
+_NUMPY: dict[DType, np.dtype[Any]] = {
+    member: np.dtype(name) for member, name in _NAMES.items() if member is not DType.BF16
+}
+_FLOATS = frozenset({DType.FP16, DType.BF16, DType.FP32, DType.FP64})
 #: complex type -> that of its parts
 _PARTS = {DType.COMPLEX64: DType.FP32, DType.COMPLEX128: DType.FP64}
 _WHOLES = {part: whole for whole, part in _PARTS.items()}
 _KNOWN: dict[Any, DType] = {}
 for _member, _numpy in _NUMPY.items():
     _KNOWN.update({_numpy: _member, _numpy.name: _member, _numpy.type: _member, _member: _member})
+_KNOWN.update({DType.BF16: DType.BF16, "bfloat16": DType.BF16})
 _KNOWN.update({bool: DType.BOOL, int: DType.INT64, float: DType.FP64, complex: DType.COMPLEX128})
 
 
@@ -139,7 +149,8 @@ def as_dtype(value: Any) -> DType:
     except (KeyError, TypeError):
         pass
     try:
-        return _KNOWN[np.dtype(value)]
+        numpy = np.dtype(value)
+        return DType.BF16 if is_bfloat16(numpy) else _KNOWN[numpy]
     except (KeyError, TypeError):
         raise unknown_dtype(value) from None
 

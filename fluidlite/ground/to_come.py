@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 #: what they wait for -> patterns of whole names
 TO_COME_OF_PADDLE_2 = {
     "quantization": "paddle.quantization.* paddle.nn.quant.*",
-    "bfloat16": "paddle.bfloat16",
 }
 
 

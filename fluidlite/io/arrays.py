@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ..errors import DTypeError
+from ..ground.brain_float import of_bits
 from ..ground.files import LARGEST, Source, excerpt, with_short_quotes
 from ..proto.tensor import write_array
 
@@ -48,7 +49,7 @@ _NAMES = {
     "U8": "uint8",
     "BOOL": "bool",
 }
-_BFLOAT16 = "BF16"  # read as float32: NumPy has no such type
+_BFLOAT16 = "BF16"  # read as float32 where NumPy has no such type
 
 
 # -- .npy ------------------------------------------------------------------------------------------
@@ -275,7 +276,7 @@ def read_safetensors(source: Source) -> dict[str, Any]:
             source.fail(f"tensor {excerpt(name)} behind the one before", f"it at {span[0]}", 8)
         data = source.array(dtype, shape, f"tensor {excerpt(name)}")
         if entry["dtype"] == _BFLOAT16:
-            data = (data.astype("uint32") << 16).view("float32")
+            data = of_bits(data)
         arrays[name] = data
     return arrays
 

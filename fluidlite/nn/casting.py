@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..errors import ArgumentError, UnsupportedError
+from ..errors import ArgumentError
 from ..functions.arguments import DTypeLike
+from ..ground.brain_float import kind_of
 from ..ground.callsite import warn
 from ..ground.docstrings import Family
 from ..ground.dtypes import DType, as_dtype
@@ -77,12 +78,7 @@ class CastLayer(StatefulLayer):
         Raises:
             ArgumentError: ``excluded_layers`` is something else.
         """
-        excluded = _classes(excluded_layers)
-
-        def chosen(tensor: Any, layer: Any) -> bool:
-            return tensor.array.dtype.kind == "f" and not isinstance(layer, excluded)
-
-        return self._cast(as_dtype("float32"), chosen)
+        return self._cast_fractions("float32", excluded_layers)
 
     def float16(self: L, excluded_layers: Any = None) -> L:
         """Leave parameters as they are, with a warning: CPUs do not compute in float16.
@@ -98,15 +94,26 @@ class CastLayer(StatefulLayer):
         return self
 
     def bfloat16(self: L, excluded_layers: Any = None) -> L:
-        """Not there: tensors have no bfloat16.
+        """Cast parameters and buffers of fractions to bfloat16.
 
         Args:
             excluded_layers: as of :meth:`float`.
 
+        Returns:
+            this layer.
+
         Raises:
-            UnsupportedError: always.
+            DTypeError: ml_dtypes is not installed.
         """
-        raise UnsupportedError("tensors have no bfloat16; use astype('float32')")
+        return self._cast_fractions("bfloat16", excluded_layers)
+
+    def _cast_fractions(self: L, dtype: str, excluded_layers: Any) -> L:
+        excluded = _classes(excluded_layers)
+
+        def chosen(tensor: Any, layer: Any) -> bool:
+            return kind_of(tensor.array.dtype) == "f" and not isinstance(layer, excluded)
+
+        return self._cast(as_dtype(dtype), chosen)
 
     def _cast(self: L, kind: DType, chosen: Callable[[Any, Any], bool]) -> L:
         """Cast what a function of tensors and their layers says."""

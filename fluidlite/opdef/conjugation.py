@@ -45,6 +45,14 @@ def is_complex(value: Any) -> bool:
     return getattr(value, "dtype", None) in _COMPLEX
 
 
+def is_unusual(value: Any) -> bool:
+    """Whether a spec, or one of a list, is of an element type that only NumPy computes in."""
+    if value.__class__ is list:
+        return any(map(is_unusual, value))
+    dtype = getattr(value, "dtype", None)
+    return dtype in _COMPLEX or dtype is DType.BF16
+
+
 def conj(f: Any, value: Any) -> Any:
     """The conjugate of a value; the value itself where it is real.
 
@@ -55,19 +63,28 @@ def conj(f: Any, value: Any) -> Any:
     return f.conj(value) if is_complex(value) else value
 
 
-def refuse_complex(type: str, ins: Mapping[str, Any]) -> None:
-    """Refuse inputs of complex numbers.
+def refuse_element_types(op: Any, ins: Mapping[str, Any]) -> None:
+    """Refuse inputs of complex numbers, or of bfloat16, where an operator does not take them.
 
     Args:
-        type: the operator's.
+        op: the operator.
         ins: specs by input slot.
     """
+    no_complex = op.of_complex is None and not op.reads_shapes
+    no_bfloat16 = not (op.of_bfloat16 or op.reads_shapes)
     for slot, given in ins.items():
-        for each in given if given.__class__ is list else (given,):
-            if each is not None and each.dtype in _COMPLEX:
+        for spec in given if given.__class__ is list else (given,):
+            if spec is None:
+                continue
+            if no_complex and spec.dtype in _COMPLEX:
                 raise DTypeError(
-                    f"expected {slot} to hold real numbers, got {each.dtype}: {type} takes no "
+                    f"expected {slot} to hold real numbers, got {spec.dtype}: {op.type} takes no "
                     f"complex ones; real(), imag() and abs() of them are real"
+                )
+            if no_bfloat16 and spec.dtype is DType.BF16:
+                raise DTypeError(
+                    f"expected {slot} of another element type than bfloat16, which {op.type} does "
+                    f"not compute in; cast it to float32"
                 )
 
 

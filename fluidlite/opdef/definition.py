@@ -30,7 +30,7 @@ from ..errors import (
 )
 from ..ground.extension import ExtensionPoint
 from .attribute import REQUIRED, Attribute, read_attributes
-from .conjugation import OfComplex, conjugate_rules, is_complex, refuse_complex
+from .conjugation import OfComplex, conjugate_rules, is_unusual, refuse_element_types
 from .effect import EXCHANGE, Effect
 from .fluid_form import FluidForm, refuse_loose_fields
 from .prepared import Prepared, preparation_of
@@ -101,7 +101,7 @@ class Op(Structure):
         communicate without a word.
     ``sparse_gradients(self)``
         the inputs whose gradients are SelectedRows.
-    ``of_complex`` how it takes complex numbers: see ``opdef/conjugation.py``.
+    ``of_complex``, ``of_bfloat16`` how it takes these types: see ``opdef/conjugation.py``.
     ``fluid``
         what is said only for the exact text of fluid 1.8's programs: a :class:`FluidForm`.
     ``random``, ``host``
@@ -125,6 +125,7 @@ class Op(Structure):
     folds: ClassVar[bool] = True
     unrolls: ClassVar[bool] = False
     of_complex: ClassVar[OfComplex | None] = None
+    of_bfloat16: ClassVar[bool] = False
     fluid: ClassVar[FluidForm] = FluidForm()
     sees_outputs: ClassVar[bool] = False  #: whether it is told how many variables outputs have
     output_widths: Mapping[str, int] = MappingProxyType({})  #: what it is told: slot -> number
@@ -231,7 +232,7 @@ class Op(Structure):
         Args:
             specs: of the values that ``run`` takes, in its order.
         """
-        if any(map(is_complex, specs)):  # kernels are of real numbers
+        if any(map(is_unusual, specs)):  # kernels are of other types
             return None
         preparation = preparation_of(self.type)
         forward = self.derived_from
@@ -278,8 +279,7 @@ class Op(Structure):
         Raises:
             FluidError: the inputs do not fit the operator or each other.
         """
-        if self.of_complex is None and not self.reads_shapes:
-            refuse_complex(self.type, ins)
+        refuse_element_types(self, ins)
         for name in self.fluid.numbers:
             need_numbers(name, ins.get(name))
         given = ((name, ins.get(name)) for name in self.run_reads["infer"])

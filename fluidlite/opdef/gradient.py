@@ -135,6 +135,7 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         ),
         "fluid": FluidForm(unread=tuple(carried.values()), idle=(*counted, *form.unmade)),
         "derived_from": forward,
+        "of_bfloat16": forward.of_bfloat16,
         "of_complex": None if forward.of_complex is None else OfComplex.AS_WRITTEN,
         "sees_outputs": forward.sees_outputs,
         "host": forward.host,

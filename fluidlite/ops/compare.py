@@ -27,6 +27,7 @@ class Compare(Op, abstract=True):
     """
 
     signature = "X, Y -> Out"
+    of_bfloat16: ClassVar[bool] = True
     axis: int = -1
     force_cpu: bool = attr(False, inert=True)
     grad = None
@@ -198,6 +199,7 @@ class EachQuestion(Op, abstract=True):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     grad = None
 
     def infer(self, X: Spec) -> Specs:

@@ -188,6 +188,7 @@ class fill_any_like(Op):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     value: float = 0.0
     dtype: DType = -1
     grad = None
@@ -222,6 +223,7 @@ class fill_zeros_like(Op):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     reads_shapes: ClassVar[bool] = True
     grad = None
 
@@ -237,6 +239,7 @@ class fill_zeros_like2(Op):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     dtype: DType = DType.FP32
     grad = None
 

@@ -83,6 +83,7 @@ class Print(Op, type="print"):
 
     signature = "In -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     hands_on: ClassVar[bool] = True
     first_n: int = REQUIRED
     message: str = REQUIRED

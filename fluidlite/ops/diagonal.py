@@ -36,6 +36,7 @@ class Diagonal(Op, abstract=True):
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     offset: int = 0
     dim1: int = -2
@@ -171,6 +172,7 @@ class diag(Detached):
 
     signature = "Diagonal -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     def infer(self, Diagonal: Spec) -> Specs:
         need_ndim(1, Diagonal=Diagonal)
@@ -213,6 +215,7 @@ class tril_triu(Op):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     diagonal: int = 0
     lower: bool = REQUIRED
 
@@ -236,6 +239,7 @@ class diagonal(Op):
 
     signature = "Input -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
     offset: int = 0
     axis1: int = 0

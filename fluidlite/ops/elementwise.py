@@ -159,6 +159,7 @@ class elementwise_add(Elementwise):
     """``X + Y``, for each element."""
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     ufunc: ClassVar[Callable[..., Any] | None] = np.add
 
@@ -185,6 +186,7 @@ class elementwise_sub(Elementwise):
     """``X - Y``, for each element."""
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     ufunc: ClassVar[Callable[..., Any] | None] = np.subtract
 
@@ -200,6 +202,7 @@ class minus(Op):
 
     signature = "X, Y -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X", "Y"))
     ufunc: ClassVar[Callable[..., Any] | None] = np.subtract
 
@@ -216,6 +219,7 @@ class elementwise_mul(Elementwise):
     """``X * Y``, for each element."""
 
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+    of_bfloat16: ClassVar[bool] = True
 
     ufunc: ClassVar[Callable[..., Any] | None] = np.multiply
     fluid: ClassVar[FluidForm] = FluidForm(rows=("X",))
@@ -243,6 +247,7 @@ class elementwise_div(Elementwise):
     """``X / Y``, for each element, rounded towards zero for integers."""
 
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+    of_bfloat16: ClassVar[bool] = True
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         X, Y = align(xp, X, Y, self.axis)
@@ -259,6 +264,8 @@ class elementwise_div(Elementwise):
 class elementwise_max(Elementwise):
     """The larger of X and Y, for each element; where they are equal the gradient goes to Y."""
 
+    of_bfloat16: ClassVar[bool] = True
+
     ufunc: ClassVar[Callable[..., Any] | None] = np.maximum
 
     def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
@@ -268,6 +275,8 @@ class elementwise_max(Elementwise):
 
 class elementwise_min(Elementwise):
     """The smaller of X and Y, for each element; where they are equal the gradient goes to Y."""
+
+    of_bfloat16: ClassVar[bool] = True
 
     ufunc: ClassVar[Callable[..., Any] | None] = np.minimum
 

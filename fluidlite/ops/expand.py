@@ -26,6 +26,7 @@ class expand(Op):
 
     signature = "X, ExpandTimes?!, expand_times_tensor?*! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     expand_times: list[int] = ()
 
@@ -58,6 +59,7 @@ class expand_as(Op):
 
     signature = "X, target_tensor! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
 
     def infer(self, X: Spec, target_tensor: Spec) -> Spec:
@@ -89,6 +91,7 @@ class tile(Op):
 
     signature = "X, RepeatTimes?!, repeat_times_tensor?*! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
     repeat_times: list[int] = ()
 
@@ -135,6 +138,7 @@ class Spreading(Op, abstract=True):
     """X with its sizes of 1 stretched, and repeated along new dimensions in front."""
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     lod: ClassVar[str | None] = None
 
@@ -294,6 +298,7 @@ class broadcast_tensors(Op):
 
     signature = "X* -> Out*"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
 
     def width(self, X: list[Any]) -> int:

@@ -86,6 +86,7 @@ class PassesThrough(Op, abstract=True):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     def run(self, xp: Any, X: Array) -> Arrays:
         return X

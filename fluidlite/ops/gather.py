@@ -54,6 +54,7 @@ class gather(Op):
     signature = "X, Index!, Axis?! -> Out"
     fluid: ClassVar[FluidForm] = FluidForm(newer=("Axis",))
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     overwrite: bool = attr(True, inert=True)
     axis: int = attr(0, local=True)
     lod: ClassVar[str | None] = None
@@ -137,6 +138,7 @@ class gather_adjoint(Op):
 
     signature = "Index!, Updates -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     size: Long = REQUIRED
     lod: ClassVar[str | None] = None
 
@@ -164,6 +166,7 @@ class scatter(Op):
 
     signature = "X, Ids!, Updates -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     overwrite: bool = True
     lod: ClassVar[str | None] = None
 
@@ -248,6 +251,7 @@ class gather_nd(Op):
 
     signature = "X, Index! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = "X"
 
     def infer(self, X: Spec, Index: Spec) -> Specs:
@@ -272,6 +276,7 @@ class scatter_nd_add(Op):
 
     signature = "X, Index!, Updates -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(numbers=("X", "Updates"))
     lod: ClassVar[str | None] = "X"
 
@@ -298,6 +303,7 @@ class Along(Op, abstract=True):
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     axis: int = -1
 
@@ -443,6 +449,7 @@ class Lookup(Op, abstract=True):
     """
 
     signature = "W, Ids! -> Out"
+    of_bfloat16: ClassVar[bool] = True
     is_sparse: bool = False
     is_distributed: bool = attr(False, inert=True)
     padding_idx: Long = -1
@@ -509,6 +516,7 @@ class RowsOfTable(Op, abstract=True):
     """
 
     signature = "Ids!, Updates -> Out"
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
     if TYPE_CHECKING:
         padding_idx: Long  #: of those that derive from it

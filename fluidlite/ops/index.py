@@ -29,6 +29,7 @@ class index_put(ValueShaped):
 
     signature = "x, indices*!, value -> out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     accumulate: bool = False
 
     def infer(self, x: Spec, indices: list[Spec], value: Spec) -> Specs:
@@ -50,6 +51,7 @@ class masked_select(ValueShaped):
 
     signature = "X, Mask! -> Y"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     def infer(self, X: Spec, Mask: Spec) -> Specs:
         if Mask.dtype is not DType.BOOL:
@@ -73,6 +75,7 @@ class repeat_interleave(ValueShaped):
 
     signature = "X, RepeatsTensor?! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     Repeats: int = 0
     dim: int = 0
 

@@ -21,6 +21,7 @@ class PassThrough(Op, abstract=True):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     col: int = REQUIRED
     grad = None
 

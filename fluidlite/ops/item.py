@@ -170,6 +170,7 @@ class Item(ValueShaped, abstract=True):
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     item: list[int] = REQUIRED
 

@@ -46,6 +46,7 @@ class concat(UseMkldnn, UseQuantizer, Op):
 
     signature = "X*, AxisTensor?! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     axis: int = 0
 
     @property
@@ -101,6 +102,7 @@ class split(Op):
 
     signature = "X, AxisTensor?!, SectionsTensorList?*! -> Out*"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     sections: list[int] = ()
     num: int = 0
     axis: int = 0
@@ -183,6 +185,7 @@ class stack(Op):
 
     signature = "X* -> Y"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     axis: int = 0
 
@@ -216,6 +219,7 @@ class unstack(Op):
 
     signature = "X -> Y*"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     axis: int = 0
     num: int = REQUIRED
     lod: ClassVar[str | None] = None
@@ -253,6 +257,7 @@ class unbind(Op):
 
     signature = "X -> Out*"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     axis: int = 0
     lod: ClassVar[str | None] = None
     fluid: ClassVar[FluidForm] = FluidForm(direct=True)

@@ -46,6 +46,7 @@ class mul(UseMkldnn, Op):
 
     signature = "X, Y -> Out"
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     x_num_col_dims: int = 1
     y_num_col_dims: int = 1
@@ -137,6 +138,7 @@ class matmul(UseMkldnn, UseQuantizer, Op):
 
     signature = "X, Y -> Out"
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     transpose_X: bool = False
     transpose_Y: bool = False
@@ -323,6 +325,7 @@ class scale(Op):
 
     signature = "X, ScaleTensor?! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     by_element: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X",), rows=("X",))
     scale: float = 1.0
@@ -401,6 +404,7 @@ class Sum(UseMkldnn, Op, type="sum"):
 
     signature = "X* -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, numbers=("X",), rows=("X",))
     adds_all: ClassVar[bool] = True
 
@@ -438,6 +442,7 @@ class cast(Op):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(direct=True, rows=("X",))
     out_dtype: DType = REQUIRED
     in_dtype: DType = REQUIRED

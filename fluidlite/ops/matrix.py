@@ -70,6 +70,7 @@ class matmul_v2(Op):
 
     signature = "X, Y -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     trans_x: bool = False
     trans_y: bool = False
 

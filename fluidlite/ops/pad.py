@@ -79,6 +79,7 @@ class pad(Op):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
     paddings: list[int] = REQUIRED
     pad_value: float = 0.0

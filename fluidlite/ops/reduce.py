@@ -103,6 +103,7 @@ class reduce_sum(Reduce):
     """Out = the sum of X over ``dim``."""
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     def sums_rows(self, x: Spec) -> bool:
         return x.ndim == 2 and self.axes(2) == (0,) and self.out_dtype == -1

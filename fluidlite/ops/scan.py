@@ -69,6 +69,7 @@ class roll(Op):
     """
 
     signature = "X, ShiftsTensor?! -> Out"
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(newer=("ShiftsTensor",))
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     shifts: list[Long] = ()

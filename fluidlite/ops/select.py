@@ -24,6 +24,7 @@ class where(Op):
 
     signature = "Condition!, X, Y -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = "X"
 
     def infer(self, Condition: Spec, X: Spec, Y: Spec) -> Specs:
@@ -52,6 +53,7 @@ class multiplex(Op):
 
     signature = "Ids!, X* -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
     sees_outputs: ClassVar[bool] = True  #: fluid's gradient operator does not read X
 
@@ -91,6 +93,7 @@ class index_select(Op):
 
     signature = "X, Index! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     dim: int = 0
     lod: ClassVar[str | None] = "X"
 
@@ -116,6 +119,7 @@ class index_sample(Op):
 
     signature = "X, Index! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     def infer(self, X: Spec, Index: Spec) -> Specs:
         need_integer(Index=Index)

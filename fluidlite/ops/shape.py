@@ -47,6 +47,7 @@ class Reshape(Op, abstract=True):
 
     signature = "X, Shape?!, ShapeTensor?*! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     is_view: ClassVar[bool] = True
     exact = False  # whether 0 is a size of its own where there are no elements
     shape: list[int] = ()
@@ -94,6 +95,7 @@ class Unsqueeze(Op, abstract=True):
 
     signature = "X, AxesTensor?!, AxesTensorList?*! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     axes: list[int] = ()
 
     def infer(self, X: Any, AxesTensor: Any, AxesTensorList: Any) -> Specs:
@@ -162,6 +164,7 @@ class Squeeze(Op, abstract=True):
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     axes: list[int] = ()
 
@@ -198,6 +201,7 @@ class Flatten(Op, abstract=True):
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     axis: int = 1
 
@@ -226,6 +230,7 @@ class flatten_contiguous_range(OtherShape2):
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     is_view: ClassVar[bool] = True
     start_axis: int = 1
@@ -251,6 +256,7 @@ class Transpose(UseMkldnn, UseQuantizer, Op, abstract=True):
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     is_view: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
@@ -312,6 +318,7 @@ class Shape(Detached, type="shape"):
 
     signature = "Input! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     reads_shapes: ClassVar[bool] = True
 
     def infer(self, Input: Spec) -> Spec:
@@ -329,6 +336,7 @@ class size(OneNumber, Detached):
 
     signature = "Input! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     reads_shapes: ClassVar[bool] = True
 
     def infer(self, Input: Spec) -> Spec:

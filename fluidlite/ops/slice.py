@@ -48,6 +48,7 @@ class Cutting(Op, abstract=True):
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     axes: list[int] = REQUIRED
     starts: list[int] = ()
@@ -264,6 +265,7 @@ class Cropping(Op, abstract=True):
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
 
     offsets: list[int] = ()
     shape: list[int] = ()
@@ -376,6 +378,7 @@ class Mirror(Op, abstract=True):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(direct=True)
     along = ""  #: the attribute that names them
 

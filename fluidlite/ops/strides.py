@@ -20,6 +20,7 @@ class Laid(Op, abstract=True):
 
     signature = "input -> out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
 
 
@@ -125,6 +126,7 @@ class index_select_strided(Op):
 
     signature = "x -> out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    of_bfloat16: ClassVar[bool] = True
     lod: ClassVar[str | None] = None
     index: Long = REQUIRED
     axis: int = 0

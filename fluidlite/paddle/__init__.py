@@ -33,8 +33,8 @@ from ..functions.counting import (
     multinomial, quantile, searchsorted, take, unique_consecutive,
 )  # fmt: skip
 from ..functions.creation import (
-    bernoulli, complex64, complex128, empty_like, float16, float32, float64, full_like, int16,
-    int32, int64, int8, is_tensor, ones_like, uint8, zeros_like,
+    bernoulli, bfloat16, complex64, complex128, empty_like, float16, float32, float64, full_like,
+    int16, int32, int64, int8, is_tensor, ones_like, uint8, zeros_like,
 )  # fmt: skip
 from ..functions.diagonals import (
     diag, diag_embed, diagflat, rot90, trace, vsplit,

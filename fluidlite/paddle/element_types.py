@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import DTypeError
+from ..ground.brain_float import kind_of, limits_of
 from ..ground.dtypes import DType, as_dtype
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
@@ -54,7 +55,7 @@ class finfo(_Limits):
 
     def __init__(self, dtype: Any) -> None:
         names = "min", "max", "eps", "resolution", "smallest_normal", "tiny", "bits"
-        super().__init__(np.finfo(_need_kind("fc", dtype)), *names)
+        super().__init__(limits_of(_need_kind("fc", dtype)), *names)
         # a power of ten in any type
         self.resolution: float = float(f"{vars(self)['resolution']:.3g}")
 
@@ -79,14 +80,14 @@ class iinfo(_Limits):
 
 def _need_kind(kinds: str, dtype: Any) -> np.dtype[Any]:
     of_numpy = as_dtype(dtype).dtype
-    if of_numpy.kind not in kinds:
+    if kind_of(of_numpy) not in kinds:
         what = "integers" if "i" in kinds else "fractions"
         raise DTypeError(f"expected an element type of {what}, got {of_numpy}")
     return of_numpy
 
 
 def _kind(x: Any) -> str:
-    return as_dtype(x.dtype).dtype.kind
+    return kind_of(as_dtype(x.dtype).dtype)
 
 
 def is_floating_point(x: Any) -> _Truth:

@@ -16,6 +16,7 @@ import numpy as np
 from ..eager.recording import TensorRecord
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
+from ..ground.brain_float import bfloat16
 from ..ground.files import Path, Source, Transaction, read_bytes
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
@@ -158,6 +159,8 @@ def _tensors(value: Any, plain: bool) -> Any:
     if isinstance(value, tuple) and list(map(type, value)) == [str, np.ndarray]:
         return _tensors(value[1], plain)
     if isinstance(value, np.ndarray):
+        if value.dtype == np.uint16 and not plain:  # bfloat16, as paddle writes it
+            value = value.view(bfloat16())
         return value if plain else Tensor(value)
     if isinstance(value, Mapping):
         return {key: _tensors(each, plain) for key, each in value.items()}

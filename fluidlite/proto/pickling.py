@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError
+from ..ground.brain_float import is_bfloat16
 
 _BATCH = 1000  # items that are put into a container at once
 _CHUNK = 1 << 22
@@ -147,6 +148,9 @@ class _Writer:
         if self.again(key):
             return
         self.kept.append(value)
+        if is_bfloat16(value.dtype):  # as paddle has it
+            value = value.view("uint16")
+            self.kept.append(value)
         if value.dtype.kind not in "biufc":
             raise DTypeError(f"expected arrays of numbers to write, got one of {value.dtype}")
         self.function(_MAKE_ARRAY)

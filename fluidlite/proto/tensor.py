@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import ArgumentError, DTypeError, FluidError
+from ..ground.brain_float import is_bfloat16, of_bits
 from ..ground.files import LARGEST, Source, excerpt
 from ..ground.values import Lod, LoDTensor, SelectedRows, checked_offsets
 from .wire import Bytes, signed, varint_bytes
@@ -31,7 +32,7 @@ ELEMENT_TYPES: dict[int, np.dtype[Any]] = {
     23: np.dtype("complex64"),
     24: np.dtype("complex128"),
 }
-BFLOAT16 = 22  #: read as float32: NumPy has no such type
+BFLOAT16 = 22  #: read as float32 where NumPy has no such type
 _NUMBERS = {dtype: number for number, dtype in ELEMENT_TYPES.items()}
 _LONGEST = 1024  # bytes of a description
 _LEVELS = 64  # of a LoD
@@ -117,14 +118,9 @@ def _read_array(source: Source) -> Any:
     if dtype is None:
         source.fail(f"an element type, one of {sorted(ELEMENT_TYPES)}", str(number), at)
     if number == BFLOAT16:
-        return _widened(source, shape)
+        bits = np.dtype("<u2")
+        return of_bits(source.array(bits, shape, f"the values of a tensor of shape {list(shape)}"))
     return source.array(dtype, shape, f"the values of a tensor of shape {list(shape)}")
-
-
-def _widened(source: Source, shape: tuple[int, ...]) -> Any:
-    """The next bfloat16 numbers as float32, which has room for all of them."""
-    halves = source.array(np.dtype("<u2"), shape, f"the values of a tensor of shape {list(shape)}")
-    return (halves.astype("uint32") << 16).view("float32")
 
 
 def _described(data: bytes, name: str, start: int) -> tuple[int, tuple[int, ...]]:
@@ -182,7 +178,10 @@ def write_value(file: BinaryIO, value: Any, name: str) -> None:
 
 
 def _write_array(file: BinaryIO, array: Any, name: str) -> None:
-    number = _NUMBERS.get(array.dtype.newbyteorder("="))
+    if is_bfloat16(array.dtype):
+        array, number = array.view("uint16"), BFLOAT16
+    else:
+        number = _NUMBERS.get(array.dtype.newbyteorder("="))
     if number is None:
         raise DTypeError(
             f"variable {name!r} holds {array.dtype}, which files have no room for; cast it to "

@@ -74,8 +74,6 @@ def test_layers_are_cast_but_for_some():
         net.float(excluded_layers="x")
     with pytest.warns(errors.FluidWarning, match="does not compute in float16"):
         assert net.float16() is net
-    with pytest.raises(errors.UnsupportedError, match="bfloat16"):
-        net.bfloat16()
 
 
 def test_lists_and_dictionaries_of_layers_change():
