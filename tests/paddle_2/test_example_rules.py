@@ -32,7 +32,6 @@ def tool():
         ("paddle.quantization.QAT#1", "import paddle", "quantization"),
         ("paddle.Model#0", "from paddle.quantization import QAT\nQAT()", "quantization"),
         ("paddle.summary#0", "import paddle.quantization as q\nq.PTQ()", "quantization"),
-        ("paddle.cast#0", "x.astype('bfloat16')", "bfloat16"),
         ("paddle.dot#0", "import paddle\nq = paddle.quantization.QAT(None)", "quantization"),
         ("paddle.load#0", "import paddle\nx = paddle.load('a'", None),
     ],
