@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 #: what they wait for -> patterns of whole names
-TO_COME_OF_PADDLE_2 = {
-    "quantization": "paddle.quantization.* paddle.nn.quant.*",
-}
+TO_COME_OF_PADDLE_2 = {"quantization": "paddle.quantization.* paddle.nn.quant.*"}
 
 
 def to_come(name: str) -> str | None:
