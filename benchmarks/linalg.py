@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def of_fluidlite(x: Any, y: Any) -> dict[str, tuple[Any, Any]]:
     import fluidlite.paddle as paddle
 
     linalg = paddle.linalg
-    functions = {
+    functions: dict[str, Any] = {
         "triangular": lambda a, b: linalg.triangular_solve(a, b, upper=False),
         "solve": linalg.solve,
     }
@@ -80,11 +81,10 @@ def of_fluidlite(x: Any, y: Any) -> dict[str, tuple[Any, Any]]:
 
 def of_torch(x: Any, y: Any) -> dict[str, tuple[Any, Any]]:
     """The same of PyTorch."""
-    import torch
-
+    torch: Any = import_module("torch")
     torch.set_num_threads(1)
     linalg = torch.linalg
-    functions = {
+    functions: dict[str, Any] = {
         "triangular": lambda a, b: linalg.solve_triangular(a, b, upper=False),
         "solve": linalg.solve,
         "svd": lambda a, b: linalg.svd(a, full_matrices=False),
@@ -113,7 +113,7 @@ def of_jax(x: Any, y: Any) -> dict[str, tuple[Any, Any]]:
 
     jax.config.update("jax_enable_x64", True)
     linalg = jnp.linalg
-    functions = {
+    functions: dict[str, Any] = {
         "triangular": lambda a, b: jax.lax.linalg.triangular_solve(
             a, b, left_side=True, lower=True
         ),

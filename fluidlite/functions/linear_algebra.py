@@ -460,7 +460,8 @@ def cov(
             weights = factor if weights is None else multiply(weights, factor)
     if weights is None:
         centred = subtract(x, mean(x, 1, True))
-        weighed, divisor = centred, max(float(count) - ddof, 0.0)
+        weighed: Any = centred
+        divisor: Any = max(float(count) - ddof, 0.0)
     else:
         whole = total(weights)
         centred = subtract(x, divide(total(multiply(x, weights), 1, keepdim=True), whole))

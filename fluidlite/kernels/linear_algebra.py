@@ -125,50 +125,86 @@ def slogdet(x: Any) -> Any:
     return _looped(("slogdet", "slogdet"), "t->tr", x)
 
 
+def _finite(x: Any) -> tuple[Any, Any]:
+    """Matrices that LAPACK may have, and which are not those that were given: where numbers are not
+    finite it may write beyond its arrays, or look for an end for ever.
+    """
+    lost = ~np.isfinite(x).all(axis=(-2, -1))
+    return np.where(lost[..., None, None], x.dtype.type(0), x) if lost.any() else x, lost
+
+
+def _nan_of(lost: Any, *found: Any) -> Any:
+    """Results, NaN for some of the matrices."""
+    if lost.any():
+        for each in found:
+            each[lost] = np.nan
+    return found if len(found) > 1 else found[0]
+
+
 def eigh(x: Any, upper: bool = False) -> Any:
-    """Eigenvalues and eigenvectors of symmetric matrices, of which one triangle is read."""
+    """Eigenvalues and eigenvectors of symmetric matrices, of which one triangle is read; NaN of
+    those that are not finite.
+    """
+    given, lost = _finite(x)
     loop = "eigh_up" if upper else "eigh_lo"
     if _loop(loop) is None:
-        return np.linalg.eigh(x, "U" if upper else "L")
-    return _looped((loop, "eigh"), "t->rt", x)
+        return _nan_of(lost, *np.linalg.eigh(given, "U" if upper else "L"))
+    return _nan_of(lost, *_looped((loop, "eigh"), "t->rt", given))
 
 
 def eigvalsh(x: Any, upper: bool = False) -> Any:
-    """Eigenvalues of symmetric matrices, of which one triangle is read."""
+    """Eigenvalues of symmetric matrices, of which one triangle is read; NaN of those that are not
+    finite.
+    """
+    given, lost = _finite(x)
     loop = "eigvalsh_up" if upper else "eigvalsh_lo"
     if _loop(loop) is None:
-        return np.linalg.eigvalsh(x, "U" if upper else "L")
-    return _looped((loop, "eigvalsh"), "t->r", x)
+        return _nan_of(lost, np.linalg.eigvalsh(given, "U" if upper else "L"))
+    return _nan_of(lost, _looped((loop, "eigvalsh"), "t->r", given))
 
 
 def eig(x: Any) -> Any:
-    """Eigenvalues and eigenvectors, as complex numbers."""
-    return _looped(("eig", "eig"), "t->cc", x)
+    """Eigenvalues and eigenvectors, as complex numbers; NaN of matrices that are not finite."""
+    given, lost = _finite(x)
+    found = _nan_of(lost, *_looped(("eig", "eig"), "t->cc", _wide(given)))
+    whole = np.result_type(x.dtype, np.complex64)
+    return tuple([each.astype(whole, copy=False) for each in found])
 
 
 def eigvals(x: Any) -> Any:
-    """Eigenvalues, as complex numbers."""
-    return _looped(("eigvals", "eigvals"), "t->c", x)
+    """Eigenvalues, as complex numbers; NaN of matrices that are not finite."""
+    given, lost = _finite(x)
+    values = _nan_of(lost, _looped(("eigvals", "eigvals"), "t->c", _wide(given)))
+    return values.astype(np.result_type(x.dtype, np.complex64), copy=False)
+
+
+def _wide(x: Any) -> Any:
+    """Matrices in a type of which NumPy has a loop for eigenvalues: for complex64 it has none."""
+    return x.astype(np.complex128) if x.dtype == np.complex64 else x
 
 
 def svd(x: Any, full_matrices: bool = False) -> Any:
-    """U, the singular values and the conjugate transpose of V."""
+    """U, the singular values and the conjugate transpose of V; NaN of matrices that are not
+    finite.
+    """
+    given, lost = _finite(x)
     kind, wide = "f" if full_matrices else "s", "m" if x.shape[-2] < x.shape[-1] else "n"
     loops = (f"svd_{kind}", f"svd_{wide}_{kind}")
     if all(_loop(loop) is None for loop in loops):
-        return np.linalg.svd(x, full_matrices=full_matrices)
-    return _looped((*loops, "svd"), "t->trt", x)
+        return _nan_of(lost, *np.linalg.svd(given, full_matrices=full_matrices))
+    return _nan_of(lost, *_looped((*loops, "svd"), "t->trt", given))
 
 
 def svdvals(x: Any) -> Any:
-    """The singular values."""
+    """The singular values; NaN of matrices that are not finite."""
+    given, lost = _finite(x)
     loops = ("svd", f"svd_{'m' if x.shape[-2] < x.shape[-1] else 'n'}")
     if all(_loop(loop) is None for loop in loops):
-        return np.linalg.svd(x, compute_uv=False)
-    return _looped((*loops, "svd"), "t->r", x)
+        return _nan_of(lost, np.linalg.svd(given, compute_uv=False))
+    return _nan_of(lost, _looped((*loops, "svd"), "t->r", given))
 
 
-def qr(x: Any, mode: str = "reduced") -> Any:
+def qr(x: Any, mode: Any = "reduced") -> Any:
     """An orthogonal matrix and a triangular one, whose product x is.
 
     Args:
@@ -354,7 +390,8 @@ def _exchanged(pivots: list[int], rows: int) -> list[int]:
 def cofactors(x: Any) -> Any:
     """The matrices of cofactors, of singular matrices, too: the slopes of determinants."""
     inverse = inv_or_nan(x)
-    minors = det(x)[..., None, None] * np.swapaxes(inverse, -1, -2)
+    with np.errstate(all="ignore"):
+        minors = det(x)[..., None, None] * np.swapaxes(inverse, -1, -2)
     singular = np.isnan(inverse).any(axis=(-2, -1)) & np.isfinite(x).all(axis=(-2, -1))
     if singular.any():
         minors[singular] = _cofactors_by_svd(x[singular])

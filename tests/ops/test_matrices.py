@@ -146,10 +146,14 @@ def test_a_wide_matrix_of_nothing_is_computed_with():
     assert (q.shape, r.shape) == ([0, 0], [0, 3])
 
 
-def test_matrices_with_a_nan_give_nan_and_are_not_called_singular():
-    x = np.stack([np.eye(2), np.full([2, 2], np.nan)])
-    for function in (linalg.inv, linalg.cholesky):
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_matrices_that_are_not_finite_give_nan_and_are_not_called_singular(number):
+    x = np.stack([np.diag([1.0, 2.0]), np.full([2, 2], number)])
+    values = (linalg.eigvals, linalg.eigvalsh, lambda x: linalg.svd(x)[0], linalg.pinv)
+    others = [linalg.inv, linalg.cholesky] if np.isnan(number) else []
+    for function in (*others, *values, lambda x: linalg.eig(x)[1]):
         found = function(tensor(x)).numpy()
+        found = found[..., None] if found.ndim == 2 else found
         assert np.isnan(found).any(axis=(-2, -1)).tolist() == [False, True]
 
 
