@@ -145,36 +145,36 @@ def eigh(x: Any, upper: bool = False) -> Any:
     """Eigenvalues and eigenvectors of symmetric matrices, of which one triangle is read; NaN of
     those that are not finite.
     """
-    given, lost = _finite(x)
+    finite, lost = _finite(x)
     loop = "eigh_up" if upper else "eigh_lo"
     if _loop(loop) is None:
-        return _nan_of(lost, *np.linalg.eigh(given, "U" if upper else "L"))
-    return _nan_of(lost, *_looped((loop, "eigh"), "t->rt", given))
+        return _nan_of(lost, *np.linalg.eigh(finite, "U" if upper else "L"))
+    return _nan_of(lost, *_looped((loop, "eigh"), "t->rt", finite))
 
 
 def eigvalsh(x: Any, upper: bool = False) -> Any:
     """Eigenvalues of symmetric matrices, of which one triangle is read; NaN of those that are not
     finite.
     """
-    given, lost = _finite(x)
+    finite, lost = _finite(x)
     loop = "eigvalsh_up" if upper else "eigvalsh_lo"
     if _loop(loop) is None:
-        return _nan_of(lost, np.linalg.eigvalsh(given, "U" if upper else "L"))
-    return _nan_of(lost, _looped((loop, "eigvalsh"), "t->r", given))
+        return _nan_of(lost, np.linalg.eigvalsh(finite, "U" if upper else "L"))
+    return _nan_of(lost, _looped((loop, "eigvalsh"), "t->r", finite))
 
 
 def eig(x: Any) -> Any:
     """Eigenvalues and eigenvectors, as complex numbers; NaN of matrices that are not finite."""
-    given, lost = _finite(x)
-    found = _nan_of(lost, *_looped(("eig", "eig"), "t->cc", _wide(given)))
+    finite, lost = _finite(x)
+    found = _nan_of(lost, *_looped(("eig", "eig"), "t->cc", _wide(finite)))
     whole = np.result_type(x.dtype, np.complex64)
     return tuple([each.astype(whole, copy=False) for each in found])
 
 
 def eigvals(x: Any) -> Any:
     """Eigenvalues, as complex numbers; NaN of matrices that are not finite."""
-    given, lost = _finite(x)
-    values = _nan_of(lost, _looped(("eigvals", "eigvals"), "t->c", _wide(given)))
+    finite, lost = _finite(x)
+    values = _nan_of(lost, _looped(("eigvals", "eigvals"), "t->c", _wide(finite)))
     return values.astype(np.result_type(x.dtype, np.complex64), copy=False)
 
 
@@ -187,21 +187,21 @@ def svd(x: Any, full_matrices: bool = False) -> Any:
     """U, the singular values and the conjugate transpose of V; NaN of matrices that are not
     finite.
     """
-    given, lost = _finite(x)
+    finite, lost = _finite(x)
     kind, wide = "f" if full_matrices else "s", "m" if x.shape[-2] < x.shape[-1] else "n"
     loops = (f"svd_{kind}", f"svd_{wide}_{kind}")
     if all(_loop(loop) is None for loop in loops):
-        return _nan_of(lost, *np.linalg.svd(given, full_matrices=full_matrices))
-    return _nan_of(lost, *_looped((*loops, "svd"), "t->trt", given))
+        return _nan_of(lost, *np.linalg.svd(finite, full_matrices=full_matrices))
+    return _nan_of(lost, *_looped((*loops, "svd"), "t->trt", finite))
 
 
 def svdvals(x: Any) -> Any:
     """The singular values; NaN of matrices that are not finite."""
-    given, lost = _finite(x)
+    finite, lost = _finite(x)
     loops = ("svd", f"svd_{'m' if x.shape[-2] < x.shape[-1] else 'n'}")
     if all(_loop(loop) is None for loop in loops):
-        return _nan_of(lost, np.linalg.svd(given, compute_uv=False))
-    return _nan_of(lost, _looped((*loops, "svd"), "t->r", given))
+        return _nan_of(lost, np.linalg.svd(finite, compute_uv=False))
+    return _nan_of(lost, _looped((*loops, "svd"), "t->r", finite))
 
 
 def qr(x: Any, mode: Any = "reduced") -> Any:
