@@ -1,5 +1,6 @@
 """Sets of texts over local files in the formats of paddle 2.6, and the likeliest tags."""
 
+import contextlib
 import itertools
 
 import numpy as np
@@ -138,6 +139,52 @@ def test_arguments_and_files_of_no_meaning_are_refused(home, tmp_path):
     ]:
         with pytest.raises(getattr(errors, error), match=message):
             make()
+
+
+def test_files_that_are_cut_or_hold_something_else_are_errors_of_their_format(home, tmp_path):
+    where = home / "conll05st"
+    roles = {
+        "data_file": where / "conll05st-tests.tar.gz",
+        **{
+            f"{what}_file": where / f"conll05st%2F{name}"
+            for what, name in (
+                ("word_dict", "wordDict.txt"),
+                ("verb_dict", "verbDict.txt"),
+                ("target_dict", "targetDict.txt"),
+                ("emb", "emb"),
+            )
+        },
+    }
+    sets = {
+        "Imdb": {"data_file": home / "imdb" / "imdb%2FaclImdb_v1.tar.gz"},
+        "Imikolov": {
+            "data_file": home / "imikolov" / "imikolov%2Fsimple-examples.tgz",
+            "window_size": 2,
+        },
+        "Movielens": {"data_file": home / "movielens" / "movielens%2Fml-1m.zip"},
+        "WMT14": {"data_file": home / "wmt14" / "wmt14.tgz", "dict_size": 5},
+        "WMT16": {
+            "data_file": home / "wmt16" / "wmt16.tar.gz",
+            "src_dict_size": 5,
+            "trg_dict_size": 5,
+        },
+        "Conll05st": roles,
+    }
+    rng = np.random.default_rng(1)
+    for name, options in sets.items():
+        whole = options["data_file"].read_bytes()
+        for k in range(12):
+            data = bytearray(whole[: len(whole) * k // 12] if k % 2 else whole)
+            for place in rng.integers(0, len(data), 8) if data and not k % 2 else ():
+                data[place] ^= 0x55
+            (tmp_path / "broken").write_bytes(data)
+            given = {**options, "data_file": tmp_path / "broken"}
+            paths = {key: v if isinstance(v, int) else str(v) for key, v in given.items()}
+            with contextlib.suppress(errors.FileFormatError, errors.FileError):
+                getattr(text, name)(**paths)
+    tags = {**roles, "target_dict_file": where / "conll05st%2FverbDict.txt"}
+    with pytest.raises(errors.FileFormatError, match="conll05st-tests.tar.gz: expected the file"):
+        text.Conll05st(**{key: str(path) for key, path in tags.items()})
 
 
 def best(scores, ways, include):

@@ -4,11 +4,39 @@ from __future__ import annotations
 
 import os
 import tarfile
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-from ...errors import FileFormatError
+from ...errors import FileFormatError, FluidError
 from ...ground.files import Path, file_error, open_source, usable_path
 from ...ground.public_names import list_public_names
+
+#: what readers of archives raise where these are broken
+_WRONG = (
+    *(ValueError, LookupError, EOFError, OSError, NotImplementedError, RuntimeError),
+    *(tarfile.TarError, zlib.error),
+)
+
+
+@contextmanager
+def format_of(path: Path) -> Iterator[None]:
+    """A guard for what reads a file, in which whatever goes wrong is an error of its format.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        FileFormatError: it does not hold what it should.
+    """
+    try:
+        yield
+    except FluidError:
+        raise
+    except _WRONG as error:
+        why = f"{type(error).__name__}: {error}"
+        message = f"{os.fspath(path)}: expected the file of the set, something is wrong ({why})"
+        raise FileFormatError(message) from error
 
 
 def archive(path: Path) -> tarfile.TarFile:

@@ -6,7 +6,8 @@ import csv
 import os
 from typing import Any
 
-from ....ground.files import read_bytes
+from ....dataset.formats.archives import format_of
+from ....ground.files import read_text
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from .dataset import AudioClassificationDataset, fold_of, folder_of
@@ -52,14 +53,15 @@ class ESC50(AudioClassificationDataset):
     ) -> None:
         fold = fold_of(split, _FOLDS)
         folder = folder_of("ESC-50-master")
-        table = read_bytes(os.path.join(folder, "meta", "esc50.csv")).decode()
-        rows = [
-            row
-            for row in csv.DictReader(table.splitlines())
-            if (int(row["fold"]) == fold) == (mode != "train")
-        ]
-        files = [os.path.join(folder, "audio", row["filename"]) for row in rows]
-        super().__init__(files, [int(row["target"]) for row in rows], feat_type, **kwargs)
+        table = os.path.join(folder, "meta", "esc50.csv")
+        with format_of(table):
+            rows = [
+                (row["filename"], int(row["target"]))
+                for row in csv.DictReader(read_text(table).splitlines())
+                if (int(row["fold"]) == fold) == (mode != "train")
+            ]
+        files = [os.path.join(folder, "audio", name) for name, _ in rows]
+        super().__init__(files, [label for _, label in rows], feat_type, **kwargs)
 
 
 list_public_names(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....dataset.formats import roles
+from ....dataset.formats.archives import format_of
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from .local import SET, TextSet, file_of
@@ -31,14 +32,15 @@ class Conll05st(TextSet):
             return file_of(given, "conll05st", f"conll05st%2F{name}", name)
 
         self.data_file = file_of(data_file, "conll05st", "conll05st-tests.tar.gz")
-        self.word_dict = roles.load_dict(path(word_dict_file, "wordDict.txt"))
-        self.predicate_dict = roles.load_dict(path(verb_dict_file, "verbDict.txt"))
-        self.label_dict = roles.load_label_dict(path(target_dict_file, "targetDict.txt"))
-        self.emb_file = path(emb_file, "emb")
-        self._samples = [
-            roles.numbers(words, verb, tags, *self.get_dict())
-            for words, verb, tags in roles.sentences(self.data_file)
-        ]
+        with format_of(self.data_file):
+            self.word_dict = roles.load_dict(path(word_dict_file, "wordDict.txt"))
+            self.predicate_dict = roles.load_dict(path(verb_dict_file, "verbDict.txt"))
+            self.label_dict = roles.load_label_dict(path(target_dict_file, "targetDict.txt"))
+            self.emb_file = path(emb_file, "emb")
+            self._samples = [
+                roles.numbers(words, verb, tags, *self.get_dict())
+                for words, verb, tags in roles.sentences(self.data_file)
+            ]
 
     def get_dict(self) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
         """The numbers of words, verbs and tags."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ....dataset.formats.archives import format_of
 from ....dataset.formats.reviews import numbered, tokenized
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
@@ -30,16 +31,17 @@ class Imdb(TextSet):
         self.mode = part_of(mode, "train", "test")
         names = "imdb%2FaclImdb_v1.tar.gz", "aclImdb_v1.tar.gz"
         self.data_file = file_of(data_file, "imdb", *names)
-        reviews = re.compile(r"aclImdb/(train|test)/(pos|neg)/.*\.txt$")
-        self.word_idx = numbered(tokenized(self.data_file, reviews), cutoff)
-        unknown = self.word_idx["<unk>"]
-        self._samples = [
-            ([self.word_idx.get(word, unknown) for word in words], [label])
-            for label, kind in enumerate(("pos", "neg"))
-            for words in tokenized(
-                self.data_file, re.compile(rf"aclImdb/{self.mode}/{kind}/.*\.txt$")
-            )
-        ]
+        with format_of(self.data_file):
+            reviews = re.compile(r"aclImdb/(train|test)/(pos|neg)/.*\.txt$")
+            self.word_idx = numbered(tokenized(self.data_file, reviews), cutoff)
+            unknown = self.word_idx["<unk>"]
+            self._samples = [
+                ([self.word_idx.get(word, unknown) for word in words], [label])
+                for label, kind in enumerate(("pos", "neg"))
+                for words in tokenized(
+                    self.data_file, re.compile(rf"aclImdb/{self.mode}/{kind}/.*\.txt$")
+                )
+            ]
 
 
 list_public_names(globals())

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ....dataset.formats import treebank
+from ....dataset.formats.archives import format_of
 from ....errors import ArgumentError
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
@@ -43,19 +44,20 @@ class Imikolov(TextSet):
         self.window_size, self.min_word_freq = window_size, min_word_freq
         names = "imikolov%2Fsimple-examples.tgz", "simple-examples.tgz"
         self.data_file = file_of(data_file, "imikolov", *names)
-        words = self.word_idx = treebank.numbered(self.data_file, min_word_freq)
-        ends, unknown = (words.get("<s>"), words.get("<e>")), words["<unk>"]
-        begin, end = (unknown if mark is None else mark for mark in ends)
-        self._samples = [
-            sample
-            for line in treebank.sentences(self.data_file, self.mode)
-            for sample in treebank.samples(
-                [words.get(word, unknown) for word in line.strip().split()],
-                (begin, end),
-                window_size,
-                sequences,
-            )
-        ]
+        with format_of(self.data_file):
+            words = self.word_idx = treebank.numbered(self.data_file, min_word_freq)
+            ends, unknown = (words.get("<s>"), words.get("<e>")), words["<unk>"]
+            begin, end = (unknown if mark is None else mark for mark in ends)
+            self._samples = [
+                sample
+                for line in treebank.sentences(self.data_file, self.mode)
+                for sample in treebank.samples(
+                    [words.get(word, unknown) for word in line.strip().split()],
+                    (begin, end),
+                    window_size,
+                    sequences,
+                )
+            ]
 
     def word_count(self, f: Iterable[Any], word_freq: Counter[Any] | None = None) -> Any:
         """How often words occur in lines; ``<s>`` and ``<e>`` once in each.

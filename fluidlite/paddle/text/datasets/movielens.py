@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....dataset.formats import films
+from ....dataset.formats.archives import format_of
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from .local import SET, TextSet, file_of, part_of
@@ -31,12 +32,13 @@ class Movielens(TextSet):
     ) -> None:
         self.mode = part_of(mode, "train", "test")
         self.data_file = file_of(data_file, "movielens", "movielens%2Fml-1m.zip", "ml-1m.zip")
-        self.test_ratio, self.rand_seed = test_ratio, rand_seed
-        catalogue = films.Catalogue(*films.read(self.data_file))
-        self.movie_info, self.user_info = catalogue.movies, catalogue.users
-        self.movie_title_dict, self.categories_dict = catalogue.words, catalogue.categories
-        part = catalogue.part(rand_seed, test_ratio, self.mode == "test")
-        self._samples = [[np.atleast_1d(each) for each in sample] for sample in part]
+        with format_of(self.data_file):
+            self.test_ratio, self.rand_seed = test_ratio, rand_seed
+            catalogue = films.Catalogue(*films.read(self.data_file))
+            self.movie_info, self.user_info = catalogue.movies, catalogue.users
+            self.movie_title_dict, self.categories_dict = catalogue.words, catalogue.categories
+            part = catalogue.part(rand_seed, test_ratio, self.mode == "test")
+            self._samples = [[np.atleast_1d(each) for each in sample] for sample in part]
 
 
 list_public_names(globals())

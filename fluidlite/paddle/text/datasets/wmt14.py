@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....dataset.formats.archives import format_of
 from ....dataset.formats.translations import listed_words, pairs, short_samples
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
@@ -30,9 +31,10 @@ class WMT14(TextSet):
         self.mode = part_of(mode, "train", "test", "gen")
         self.dict_size = need_count("dict_size", dict_size)
         self.data_file = file_of(data_file, "wmt14", "wmt14.tgz", "wmt%2Fwmt14.tgz")
-        self.src_dict, self.trg_dict = listed_words(self.data_file, dict_size)
-        translated = pairs(self.data_file, f"{self.mode}/{self.mode}")
-        self._samples = list(short_samples(translated, self.src_dict, self.trg_dict))
+        with format_of(self.data_file):
+            self.src_dict, self.trg_dict = listed_words(self.data_file, dict_size)
+            translated = pairs(self.data_file, f"{self.mode}/{self.mode}")
+            self._samples = list(short_samples(translated, self.src_dict, self.trg_dict))
 
     def get_dict(self, reverse: bool = False) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The words of both languages and their numbers.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....dataset.formats.archives import format_of
 from ....dataset.formats.translations import counted_words, pairs, samples
 from ....errors import ArgumentError
 from ....ground.public_names import list_public_names
@@ -41,11 +42,12 @@ class WMT16(TextSet):
         self.data_file = file_of(data_file, "wmt16", "wmt16.tar.gz", "wmt16%2Fwmt16.tar.gz")
         self.src_dict_size = min(need_count("src_dict_size", src_dict_size), _WORDS[lang])
         self.trg_dict_size = min(need_count("trg_dict_size", trg_dict_size), _WORDS[self._other])
-        self.src_dict = self._words(lang, self.src_dict_size)
-        self.trg_dict = self._words(self._other, self.trg_dict_size)
-        both = pairs(self.data_file, f"wmt16/{self.mode}")
-        translated = both if lang == "en" else map(reversed, both)
-        self._samples = list(samples(translated, self.src_dict, self.trg_dict))
+        with format_of(self.data_file):
+            self.src_dict = self._words(lang, self.src_dict_size)
+            self.trg_dict = self._words(self._other, self.trg_dict_size)
+            both = pairs(self.data_file, f"wmt16/{self.mode}")
+            translated = both if lang == "en" else map(reversed, both)
+            self._samples = list(samples(translated, self.src_dict, self.trg_dict))
 
     def _words(self, lang: str, size: int) -> dict[str, int]:
         side = 0 if lang == "en" else 1
