@@ -91,8 +91,8 @@ class matmul_v2(Op):
         whole = X.dtype
         if whole.kind in "iu":
             X, Y = (f.cast(each, in_dtype=whole, out_dtype=DType.FP64) for each in (X, Y))
-        out = f.matmul(X, Y, **self.product(len(X.shape), len(Y.shape)).attr_values())
-        if len(X.shape) == len(Y.shape) == 1:
+        out = f.matmul(X, Y, **self.product(X.ndim, Y.ndim).attr_values())
+        if X.ndim == Y.ndim == 1:
             out = f.reshape(out, shape=[])
         return f.cast(out, in_dtype=DType.FP64, out_dtype=whole) if whole.kind in "iu" else out
 

@@ -91,12 +91,12 @@ def nll_loss(graph: OnnxGraph, op: Any, X: Any, Label: Any, Weight: Any) -> Any:
     weights = graph.Where(counts, weights, np.zeros((), X.dtype))
     losses = graph.Neg(graph.Squeeze(graph.Mul(weights, likelihood), numbers([1])))
     if op.reduction == "none":
-        return losses, np.zeros([1], X.dtype)
+        return losses, np.zeros(op.one, X.dtype)
     total, loss = (
-        graph.Reshape(graph.ReduceSum(v, keepdims=0), numbers([1])) for v in (weights, losses)
+        graph.Reshape(graph.ReduceSum(v, keepdims=0), numbers(op.one)) for v in (weights, losses)
     )
     if op.reduction == "mean":
-        one, zero = np.ones([1], X.dtype), np.zeros([1], X.dtype)
+        one, zero = np.ones(op.one, X.dtype), np.zeros(op.one, X.dtype)
         loss = graph.Div(loss, graph.Where(graph.Equal(total, zero), one, total))
     return loss, total
 
@@ -106,7 +106,7 @@ def kldiv_loss(graph: OnnxGraph, op: Any, X: Any, Target: Any) -> Any:
     losses = lookup("kldiv_loss")({"reduction": "none"}).run(namespace(graph), X, Target)
     if op.reduction == "none":
         return losses
-    loss = graph.Reshape(graph.ReduceSum(losses, keepdims=0), numbers([1]))
+    loss = graph.Reshape(graph.ReduceSum(losses, keepdims=0), numbers(op.one))
     if op.reduction == "sum":
         return loss
     count = graph.Size(X) if op.reduction == "mean" else graph.Shape(X, start=0, end=1)

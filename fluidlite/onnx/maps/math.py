@@ -33,7 +33,9 @@ MAPS.update(
         "sum": lambda graph, op, X: (
             graph.node("Sum", X) if X[0].dtype.kind == "f" else NotImplemented
         ),
-        "mean": lambda graph, op, X: graph.Reshape(graph.ReduceMean(X, keepdims=0), numbers([1])),
+        "mean": lambda graph, op, X: graph.Reshape(
+            graph.ReduceMean(X, keepdims=0), numbers(op.one)
+        ),
     }
 )
 

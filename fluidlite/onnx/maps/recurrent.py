@@ -193,6 +193,58 @@ def _gates(flat: Any, at: int, size: int, width: int) -> Any:
     return np.reshape(np.concatenate(parts), (4 * size, width))
 
 
+#: mode of `rnn` -> ONNX's operator, and the order of its gates
+_CELLS = {
+    "LSTM": ("LSTM", (0, 3, 1, 2)),
+    "GRU": ("GRU", (1, 0, 2)),
+    "RNN_TANH": ("RNN", (0,)),
+    "RNN_RELU": ("RNN", (0,)),
+}
+
+
+@maps("rnn", "recurrent_layers")
+def stacked(
+    graph: OnnxGraph,
+    op: Any,
+    Input: Any,
+    PreState: Any,
+    WeightList: Any,
+    SequenceLength: Any,
+    Kept: Any = None,
+) -> Any:
+    if Kept is not None or getattr(op, "drops", False):
+        return NotImplemented
+    size, ways = op.hidden_size, op.directions
+    type, order = _CELLS[op.mode]
+    lengths = None if SequenceLength is None else graph.like(SequenceLength, np.int32)
+    attrs: dict[str, Any] = {"direction": "bidirectional" if ways == 2 else "forward"}
+    if type == "RNN":
+        attrs["activations"] = ["Relu" if op.mode == "RNN_RELU" else "Tanh"] * ways
+    if type == "GRU":
+        attrs["linear_before_reset"] = 1
+
+    def of_each(numbers_: list[int]) -> list[Any]:
+        """Some weights with their gates in the order of ONNX."""
+        spans = [slice(k * size, (k + 1) * size) for k in order]
+        return [np.concatenate([WeightList[k][s] for s in spans], axis=0) for k in numbers_]
+
+    x, last = Input, []
+    for layer in range(op.num_layers):
+        cells = range(layer * ways, layer * ways + ways)
+        inputs, by_state = (of_each([2 * k + part for k in cells]) for part in (0, 1))
+        biases = of_each([2 * (op.count + k) + part for k in cells for part in (0, 1)])
+        bounds = [np.array([k], np.int64) for k in (cells.start, cells.stop, 0)]
+        first = [graph.Slice(state, *bounds) for state in PreState]
+        bias = np.reshape(np.concatenate(biases), (ways, -1))
+        ins = [x, np.stack(inputs), np.stack(by_state), bias, lengths, *first]
+        out, *states = graph.node(type, ins, 1 + len(first), hidden_size=size, **attrs)
+        together = graph.Transpose(out, perm=[0, 2, 1, 3])
+        x = graph.Reshape(together, np.array([0, 0, -1], np.int64))
+        last.append(states)
+    states = [graph.node("Concat", [each[i] for each in last], axis=0) for i in range(len(first))]
+    return dict(Out=x, State=states)
+
+
 @maps("gru_unit")
 def gru_unit(graph: OnnxGraph, op: Any, Input: Any, HiddenPrev: Any, Weight: Any, Bias: Any) -> Any:
     size = Weight.sizes[0]

@@ -34,6 +34,17 @@ def flatten(graph: OnnxGraph, op: Any, X: Any) -> Any:
     return dict(Out=graph.Flatten(X, axis=int(op.axis)))
 
 
+@maps("flatten_contiguous_range")
+def flatten_contiguous_range(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    if not X.ndim:
+        return dict(Out=graph.Reshape(X, numbers([1])))
+    first, last = op.start_axis % X.ndim, op.stop_axis % X.ndim
+    behind = sizes_of(graph, X, last + 1, X.ndim)
+    if last + 1 == X.ndim and X.sizes[:first].count(-1) < 2:
+        return dict(Out=graph.Reshape(X, numbers([*[0] * first, -1])))
+    return dict(Out=in_shape(graph, X, sizes_of(graph, X, 0, first), numbers([-1]), behind))
+
+
 @maps("squeeze", "squeeze2")
 def squeeze(graph: OnnxGraph, op: Any, X: Any) -> Any:
     axes = op.axes or [i for i, n in enumerate(X.sizes) if n == 1]
@@ -92,9 +103,26 @@ def fill_like_batch(graph: OnnxGraph, op: Any, Input: Any) -> Any:
     return graph.Expand(np.asarray(op.number(), op.dtype.dtype), whole)
 
 
+@maps("fill_constant")
+def fill_constant(
+    graph: OnnxGraph, op: Any, ValueTensor: Any, ShapeTensor: Any, ShapeTensorList: Any
+) -> Any:
+    if ShapeTensorList:
+        rank = [graph.Reshape(graph.like(n, np.int64), numbers([1])) for n in ShapeTensorList]
+        shape = graph.node("Concat", rank, axis=0)
+    elif ShapeTensor is not None:
+        shape = graph.like(ShapeTensor, np.int64)
+    else:
+        return NotImplemented
+    number = np.asarray(op.number(), op.dtype.dtype)
+    if ValueTensor is not None:
+        number = graph.Reshape(graph.like(ValueTensor, op.dtype.dtype), numbers([]))
+    return graph.Expand(number, shape)
+
+
 @maps("size")
 def size(graph: OnnxGraph, op: Any, Input: Any) -> Any:
-    return graph.Reshape(graph.Size(Input), numbers([1]))
+    return graph.Reshape(graph.Size(Input), numbers(op.one))
 
 
 @maps("fill_any_like", "fill_zeros_like", "fill_zeros_like2")
@@ -120,6 +148,17 @@ def pixel_shuffle(graph: OnnxGraph, op: Any, X: Any) -> Any:
     if op.data_format != "NCHW":
         return NotImplemented
     return graph.DepthToSpace(X, blocksize=int(op.upscale_factor), mode="CRD")
+
+
+@maps("pixel_unshuffle")
+def pixel_unshuffle(graph: OnnxGraph, op: Any, X: Any) -> Any:
+    if op.data_format != "NCHW" or -1 in X.sizes[1:]:
+        return NotImplemented
+    c, h, w = X.sizes[1:]
+    r = op.downscale_factor
+    spread = graph.Reshape(X, numbers([0, c, h // r, r, w // r, r]))
+    squares = graph.Transpose(spread, perm=[0, 1, 3, 5, 2, 4])
+    return graph.Reshape(squares, numbers([0, c * r * r, h // r, w // r]))
 
 
 @maps("space_to_depth")
