@@ -63,10 +63,18 @@ OPERATORS_OF_PADDLE_2 = {
     "XPU": "*_xpu squeeze_excitation_block",
     "NPU": "alloc_float_status clear_float_status get_float_status",
     "fusions with kernels for GPUs alone, that no function of the documents makes on a CPU": """
-        block_multihead_attention fused_dconv_drelu_dbn
-        fused_scale_bias_relu_conv_bn masked_multihead_attention""",
+        bilateral_slice block_multihead_attention fused_dconv_drelu_dbn
+        fused_scale_bias_relu_conv_bn fused_seqpool_cvm fused_token_prune
+        masked_multihead_attention moe""",
+    "weights lie in the order of a GPU's matrix instructions": """
+        llm_int8_linear weight_dequantize weight_only_linear weight_quantize""",
+    "passes of oneDNN make them when a program is loaded; it is saved without them": """
+        multi_gru quant_linear""",
+    "tensors of texts": "faster_tokenizer",
+    "a block whose gradient is another block, as `static_pylayer` writes it": "pylayer",
     "inner workings of Paddle's runtime: queues, checks of memory, what its compilers put in": """
-        check_memory_continue data dequeue enqueue queue_generator shadow_output""",
+        check_memory_continue data dequeue enqueue queue_generator shadow_output share_buffer""",
+    "no optimizer of Paddle's writes them": "fused_adam sparse_momentum",
 }
 
 #: operators that the backend "jax" leaves to the host: reason -> types

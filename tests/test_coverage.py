@@ -31,9 +31,7 @@ def test_every_operator_that_is_left_out_has_a_reason(coverage):
 
 #: operators of paddle 2.6 that are neither here nor have a reason yet
 TO_COME = """
-    bilateral_slice correlation einsum faster_tokenizer fused_adam fused_seqpool_cvm
-    fused_token_prune llm_int8_linear moe multi_gru pylayer quant_linear share_buffer
-    sparse_momentum weight_dequantize weight_only_linear weight_quantize
+    correlation
 """
 
 

@@ -734,7 +734,7 @@ def greater_than(x: Variable, y: Variable, cond: Variable | None = None) -> Vari
     """Whether ``x`` is above ``y``, for each element."""
 
 def grid_sampler(x: Variable, grid: Variable, name: str | None = None) -> Variable:
-    """The values of ``x`` at the points of ``grid``, linear between its elements; zeros beyond the image."""
+    """The values of ``x`` at the points of ``grid``."""
 
 def group_norm(input: Variable, groups: int, epsilon: float = 1e-05, param_attr: Attr = None, bias_attr: Attr = None, act: str | None = None, data_layout: str = 'NCHW', name: str | None = None) -> Variable:
     """``(input - mean) / sqrt(variance + epsilon)`` for each group of channels of each sample."""
@@ -1201,7 +1201,7 @@ def uniform_random(shape: Given, dtype: DTypeLike = 'float32', min: float = -1.0
 def uniform_random_batch_size_like(input: Variable, shape: int | Sequence[int], dtype: DTypeLike = 'float32', input_dim_idx: int = 0, output_dim_idx: int = 0, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
     """Numbers equally likely everywhere in [min, max), one size being ``input``'s."""
 
-def unique(x: Variable, dtype: DTypeLike = 'int32') -> tuple[Variable, Variable]:
+def unique(x: Variable, dtype: DTypeLike = 'int32') -> tuple[Variable, Variable, Variable, Variable]:
     """The values that occur in ``x``, each once, in the order in which they first do, and which of them each element is."""
 
 def unique_with_counts(x: Variable, dtype: DTypeLike = 'int32') -> tuple[Variable, Variable, Variable]:

@@ -35,6 +35,7 @@ from . import (
     diagonal,
     distance,
     dropout,
+    einsum,
     elementwise,
     expand,
     experts,

@@ -182,8 +182,10 @@ def main():
 
 def widths_of(type, sample):
     """How many variables outputs have, where that is not one, by slot."""
-    if type in ("broadcast_tensors",):
+    if type == "broadcast_tensors":
         return {"Out": len(sample.inputs["X"])}
+    if type == "einsum":
+        return dict.fromkeys(("InnerCache", "XShape"), len(sample.inputs["Operands"]))
     return {}
 
 
