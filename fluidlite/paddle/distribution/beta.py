@@ -26,8 +26,8 @@ class Beta(ExponentialFamily):
         alpha, beta: numbers above 0.
 
     >>> beta = fluid.paddle.distribution.Beta(1.0, 3.0)
-    >>> beta.mean.item(), beta.variance.item()
-    (0.25, 0.03750000149011612)
+    >>> beta.mean.item(), round(beta.variance.item(), 4)
+    (0.25, 0.0375)
     """
 
     def __init__(self, alpha: ArrayLike, beta: ArrayLike) -> None:

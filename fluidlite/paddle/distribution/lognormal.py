@@ -25,8 +25,8 @@ class LogNormal(TransformedDistribution):
         scale: the standard deviations of the logarithms.
 
     >>> numbers = fluid.paddle.distribution.LogNormal([0.0], [1.0])
-    >>> numbers.mean.numpy().round(4).tolist()
-    [1.6487000584602356]
+    >>> round(numbers.mean.item(), 4)
+    1.6487
     """
 
     def __init__(self, loc: ArrayLike, scale: ArrayLike) -> None:
