@@ -10,7 +10,7 @@ from ..functions import selection
 from ..ground.dtypes import Kind
 from ..ground.extension import ExtensionPoint
 from ..ground.spellings import Spelling
-from ..ground.values import HeldTensor, Lod, LoDTensor
+from ..ground.values import HeldTensor, Lod, LoDTensor, SelectedRows
 from . import engine
 from .recording import TensorRecord
 from .sweep import described
@@ -22,7 +22,6 @@ _SPARSE = "all its elements are there; to_sparse_coo() makes a sparse one of it"
 _OF_OTHERS = {
     **dict.fromkeys(["nnz", "cols", "crows", "indices", "values", "coalesce"], _SPARSE),
     "to_dense": _SPARSE,
-    "rows": "it is a tensor, and no rows of one",
     **dict.fromkeys(["get_map_tensor", "set_vocab", "set_string_list"], "there are no strings"),
     **dict.fromkeys(["create_parameter", "create_tensor"], "paddle.create_parameter makes one"),
     "cuda": "there is one place, 'cpu'",
@@ -123,9 +122,6 @@ class Storage(TensorRecord, results=False):
     is_tensor: ClassVar[Callable[..., bool]] = _ANSWER(
         _given, "is_tensor", "True.", fixed={"value": True}
     )
-    is_dense: ClassVar[Callable[..., bool]] = _ANSWER(
-        _given, "is_dense", "True: all elements are there.", fixed={"value": True}
-    )
     is_dist: ClassVar[Callable[..., bool]] = _ANSWER(
         _given,
         "is_dist",
@@ -137,9 +133,38 @@ class Storage(TensorRecord, results=False):
     )
     is_sparse_coo = is_sparse
     is_sparse_csr = is_sparse
-    is_selected_rows: ClassVar[Callable[..., bool]] = _ANSWER(
-        _given, "is_selected_rows", "False: all rows are there.", fixed={"value": False}
-    )
+    _seen: tuple[SelectedRows | None, Any]
+
+    @property
+    def stored_rows(self) -> SelectedRows | None:
+        """The rows that it is stored in, where it is the gradient of a sparse table."""
+        rows, array = self._seen
+        return rows if array is self.array else None
+
+    def is_dense(self) -> bool:
+        """Whether all elements are there, and not only rows of a gradient."""
+        return self.stored_rows is None
+
+    def is_selected_rows(self) -> bool:
+        """Whether only some rows are stored, of the gradient of a sparse table."""
+        return self.stored_rows is not None
+
+    def get_selected_rows(self) -> Any:
+        """The rows that are stored, of the gradient of a sparse table; None of other tensors."""
+        return self.stored_rows
+
+    def rows(self) -> list[int]:
+        """The numbers of the rows that are stored, of the gradient of a sparse table.
+
+        Raises:
+            UnsupportedError: all elements are there.
+        """
+        stored = self.stored_rows
+        if stored is None:
+            raise engine.located(
+                UnsupportedError, f"{described(self)} has no rows(): all its elements are there"
+            )
+        return [int(number) for number in stored.numbers]
 
     def is_same_shape(self, y: Any) -> bool:
         """Whether another tensor has the same shape."""
@@ -163,9 +188,6 @@ class Storage(TensorRecord, results=False):
             ShapeError: it has not two or three dimensions.
         """
         return SPARSE.get().csr_of(self)
-
-    def get_selected_rows(self) -> None:
-        """None: it is a tensor, and no rows of one."""
 
     def is_integer(self) -> bool:
         """Whether the elements are integers."""

@@ -213,6 +213,55 @@ def test_layers_train():
     assert [*net.state_dict()][:4] == ["0.weight", "0.bias", "1.weight", "1.bias"]
 
 
+def some_tensor(turn):
+    """A sparse tensor with places that are stored twice, and the dense one."""
+    random = np.random.default_rng(turn)
+    sizes = [*random.integers(0 if turn % 7 == 0 else 1, 5, random.integers(1, 4))]
+    within = [*random.integers(1, 4, turn % 2)]
+    stored = int(random.integers(0, 9)) * (0 not in sizes)
+    places = np.array([random.integers(0, max(size, 1), stored) for size in sizes], "int64")
+    values = random.normal(size=(stored, *within))
+    dense = np.zeros([*sizes, *within])
+    np.add.at(dense, tuple(places), values)
+    x = S.sparse_coo_tensor(places, values, dense.shape, stop_gradient=False)
+    return random, x, dense
+
+
+@pytest.mark.parametrize("turn", range(18))
+def test_random_tensors_are_those_of_dense_ones(turn):
+    random, x, dense = some_tensor(turn)
+    _, y, other = some_tensor(turn)
+    y, other = S.reshape(y * 2.0, y.shape), other * 2
+    rank, split = dense.ndim, len(x.indices())
+
+    def alike(found, expected):
+        np.testing.assert_allclose(found.numpy(), expected, atol=1e-12)
+
+    alike(S.coalesce(x), dense)
+    perm = [*random.permutation(split), *range(split, rank)]
+    alike(S.transpose(x, perm), dense.transpose(perm))
+    axes = [int(axis) for axis in random.permutation(rank)[: random.integers(1, rank + 1)]]
+    keep = bool(turn % 3)
+    total = dense.sum(tuple(axes), keepdims=keep)
+    alike(S.sum(x, axes, keepdim=keep), total if keep or {*range(split)} - {*axes} else total[None])
+    starts, ends = (random.integers(-5, 6, rank).tolist() for _ in "12")
+    alike(S.slice(x, range(rank), starts, ends), dense[tuple(map(slice, starts, ends))])
+    for function in (np.add, np.subtract, np.multiply, np.divide):
+        with np.errstate(all="ignore"):
+            alike(getattr(S, function.__name__)(x, y), function(dense, other))
+    if split == rank > 1:
+        rows = x.to_sparse_csr()
+        alike(rows, dense)
+        alike(rows.to_sparse_coo(), dense)
+        alike(S.sum(rows, -1, keepdim=True), dense.sum(-1, keepdims=True))
+        factor = random.normal(size=(*dense.shape[:-2], dense.shape[-1], 3))
+        for each in (x, rows):
+            alike(S.matmul(each, paddle.to_tensor(factor)), dense @ factor)
+    (x.to_dense() ** 2).sum().backward()
+    alike(S.coalesce(x).to_dense(), dense)
+    np.testing.assert_allclose(x.grad.values().numpy(), 2 * dense[tuple(x.indices().numpy())])
+
+
 # -- what they are ---------------------------------------------------------------------------------
 
 
@@ -237,6 +286,18 @@ def test_values_are_what_gradients_flow_through():
     assert x.grad is None
 
 
+def test_gradients_of_sparse_tables_tell_their_rows():
+    table = paddle.nn.Embedding(5, 2, sparse=True)
+    table(paddle.to_tensor([1, 3, 1])).sum().backward()
+    gradient = table.weight.grad
+    assert gradient.is_selected_rows() and not gradient.is_dense()
+    assert gradient.rows() == [1, 3, 1] and gradient.get_selected_rows().height() == 5
+    assert gradient.tolist() == [[0, 0], [2, 2], [0, 0], [1, 1], [0, 0]]
+    with paddle.no_grad():
+        gradient.add_(gradient)
+    assert not gradient.is_selected_rows() and gradient.is_dense()
+
+
 def test_forms_tell_what_they_are():
     x = tensor(np.array([[0.0, 1.0], [2.0, 0.0]]))
     assert (x.ndim, x.dim(), x.size, int(x.numel()), len(x), x.nnz()) == (2, 2, 4, 4, 2, 2)
@@ -255,6 +316,15 @@ def test_forms_tell_what_they_are():
     for name in ("crows", "cols", "rows"):
         with pytest.raises(UnsupportedError, match="COO form has no"):
             getattr(x, name)()
+
+
+def static_values():
+    with paddle.static.program_guard(paddle.static.Program()):
+        paddle.enable_static()
+        try:
+            return S.sparse_coo_tensor([[0]], paddle.static.data("v", [1]), [3])
+        finally:
+            paddle.disable_static()
 
 
 WRONG = [
@@ -288,6 +358,7 @@ WRONG = [
         [1, 1, 1, 1, 1]), data_format="NCDHW")),
     (ValueError, "all but the channels", lambda: F.conv3d(
         tensor(np.ones((1, 2, 2, 2, 1))), paddle.ones([1, 1, 1, 1, 1]))),
+    (UnsupportedError, "programs have no sparse", lambda: static_values()),
     (UnsupportedError, "neither true nor false", lambda: bool(tensor(np.eye(2)))),
     (UnsupportedError, "sparse_dim 2", lambda: tensor(np.eye(2)).to_sparse_coo(1)),
 ]  # fmt: skip

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from ...eager.recording import TensorRecord
-from ...errors import ArgumentError, AxisError, ShapeError
+from ...errors import ArgumentError, AxisError, ShapeError, UnsupportedError
 from ...functions.arguments import ArrayLike, DTypeLike
 from ...functions.creation import array_of, to_tensor
 from ...functions.elementary import cast
 from ...functions.selection import gather_nd
 from ...ground.docstrings import Family
 from ...ground.tracebacks import api_boundaries
+from ...opdef.operand import Operand
 from .tensor import CooTensor, CsrTensor, need_places
 
 __all__ = ["coo_of", "csr_of", "sparse_coo_tensor", "sparse_csr_tensor"]
@@ -33,6 +34,7 @@ _MADE = Family(
 def _values(given: Any, dtype: Any, stop_gradient: bool) -> Any:
     """The values as a tensor of the sparse one's own, or one that gradients flow through."""
     if not isinstance(given, TensorRecord):
+        _need_values("values", given)
         return to_tensor(given, dtype, stop_gradient=stop_gradient)
     tensor: Any = given
     values: Any = tensor if dtype is None else cast(tensor, dtype)
@@ -42,7 +44,16 @@ def _values(given: Any, dtype: Any, stop_gradient: bool) -> Any:
     return values
 
 
+def _need_values(what: str, given: Any) -> None:
+    if isinstance(given, Operand) and not isinstance(given, TensorRecord):
+        raise UnsupportedError(
+            f"expected {what} to be a tensor or numbers, got {given!r:.60}; programs have no "
+            "sparse tensors"
+        )
+
+
 def _places(what: str, given: Any) -> Any:
+    _need_values(what, given)
     array = np.asarray(array_of(given))
     if array.dtype.kind not in "iu":
         if array.size:

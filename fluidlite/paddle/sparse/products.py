@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,11 @@ from ...errors import ArgumentError, ShapeError
 from ...functions import arithmetic, views
 from ...functions.creation import to_tensor
 from ...functions.linear_algebra import pca_lowrank as dense_pca_lowrank
-from ...functions.views import reshape
 from ...ground.docstrings import Family
 from ...ground.tracebacks import api_boundaries
 from .binary import add
 from .shaping import coalesce, transpose
-from .tensor import SparseTensor, need_sparse, numbers_of, sum_at, taken
+from .tensor import SparseTensor, need_sparse, numbers_of, shaped, sum_at, taken
 
 __all__ = ["addmm", "masked_matmul", "matmul", "mv", "pca_lowrank"]
 
@@ -50,10 +50,10 @@ def _with_dense(x: SparseTensor, y: Any) -> Any:
     """A sparse matrix, or several, times dense ones."""
     rows, columns = (to_tensor(each) for each in _lines(x))
     shape = [*x.shape[:-1], y.shape[-1]]
-    size = int(np.prod(shape[:-1]))
-    flat = reshape(y, [-1, y.shape[-1]]) if len(shape) == 3 else y
+    size = math.prod(shape[:-1])
+    flat = shaped(y, [math.prod(y.shape[:-1]), y.shape[-1]])
     found = eager.sparse_product(rows, columns, x.values(), flat, size=size)
-    return reshape(found, shape) if len(shape) == 3 else found
+    return shaped(found, shape)
 
 
 def _of_sparse(x: SparseTensor, y: SparseTensor) -> Any:
@@ -62,8 +62,8 @@ def _of_sparse(x: SparseTensor, y: SparseTensor) -> Any:
     """
     x, y = coalesce(x), coalesce(y)
     (rows, inner), (lines, columns) = _lines(x), _lines(y)
-    height, width = int(np.prod(x.shape[:-1])), y.shape[-1]
-    begins = np.searchsorted(lines, np.arange(int(np.prod(y.shape[:-1])) + 1))
+    height, width = math.prod(x.shape[:-1]), y.shape[-1]
+    begins = np.searchsorted(lines, np.arange(math.prod(y.shape[:-1]) + 1))
     counts = np.diff(begins)[inner]
     left = np.repeat(np.arange(len(inner)), counts)
     right = np.arange(len(left)) + np.repeat(begins[inner] - np.cumsum(counts) + counts, counts)
@@ -145,7 +145,9 @@ def masked_matmul(x: Any, y: Any, mask: SparseTensor, name: str | None = None) -
             f"coordinates of all dimensions, got {mask.shape}"
         )
     rows, columns = (to_tensor(each) for each in _lines(mask))
-    left, right = (reshape(each, [-1, x.shape[-1]]) for each in (x, _turned(y)))
+    left, right = (
+        shaped(each, [math.prod(each.shape[:-1]), x.shape[-1]]) for each in (x, _turned(y))
+    )
     return mask.with_values(eager.sampled_product(rows, columns, left, right))
 
 
@@ -165,7 +167,7 @@ def mv(x: SparseTensor, vec: Any, name: str | None = None) -> Any:
     need_sparse("mv", x=x)
     if len(vec.shape) != 1 or x.ndim != 2:
         raise ShapeError(f"mv: expected a matrix and a vector, got {x.shape} and {[*vec.shape]}")
-    return reshape(matmul(x, reshape(vec, [-1, 1])), [-1])
+    return shaped(matmul(x, shaped(vec, [vec.shape[0], 1])), [x.shape[0]])
 
 
 @_PRODUCTS

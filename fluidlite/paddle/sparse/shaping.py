@@ -12,6 +12,7 @@ import numpy as np
 from ...errors import ArgumentError, AxisError, ShapeError
 from ...functions import reduction, views
 from ...functions.elementary import cast
+from ...functions.items import get_item
 from ...ground.docstrings import Family
 from ...ground.tracebacks import api_boundaries
 from ...opdef.spec import normal_axis, resolved
@@ -153,7 +154,8 @@ def slice(
             first[axis] = begin
             inside &= (places[axis] >= begin) & (places[axis] < stop)
         else:
-            values = views.slice(values, [axis - split + 1], [begin], [max(begin, stop)])
+            whole = (builtins.slice(None),) * (axis - split + 1)
+            values = get_item(values, (*whole, builtins.slice(begin, max(begin, stop))))
     if not inside.all():
         values = taken(values, np.flatnonzero(inside))
     return type(x).of(places[:, inside] - first[:, None], values, shape)

@@ -18,13 +18,12 @@ from ...errors import ArgumentError, OutOfRangeError, ShapeError, UnsupportedErr
 from ...functions import creation
 from ...functions.elementary import cast
 from ...functions.selection import gather
-from ...functions.views import reshape
 from ...ground.extension import ExtensionPoint
 from ...ground.tracebacks import api_boundaries
 
 __all__ = [
-    "CooTensor", "CsrTensor", "SparseTensor", "need_places", "need_sparse", "numbers_of", "sum_at",
-    "taken",
+    "CooTensor", "CsrTensor", "SparseTensor", "need_places", "need_sparse", "numbers_of", "shaped",
+    "sum_at", "taken",
 ]  # fmt: skip
 
 _OPERATIONS: ExtensionPoint[Any] = ExtensionPoint("operations on sparse tensors")
@@ -186,7 +185,7 @@ class SparseTensor:
         within = [*self._values.shape[1:]]
         count = math.prod(sizes)
         sums = sum_at(self._values, numbers_of(places, sizes), count)
-        return reshape(sums, [*sizes, *within])
+        return shaped(sums, [*sizes, *within])
 
     def numpy(self) -> Any:
         """The whole tensor as an array."""
@@ -367,7 +366,7 @@ class CsrTensor(SparseTensor):
 
     def coordinates(self) -> Places:
         rows = self._shape[-2]
-        counts = np.diff(self.begins.reshape(-1, rows + 1), axis=1)
+        counts = np.diff(self.begins.reshape(math.prod(self._shape[:-2]), rows + 1), axis=1)
         row = np.repeat(
             np.tile(np.arange(rows, dtype=self.columns.dtype), len(counts)), counts.flat
         )
@@ -391,7 +390,8 @@ class CsrTensor(SparseTensor):
             order = np.argsort(flat, kind="stable")
             places, values = places[:, order], taken(values, order)
         lines = numbers_of(places[:-1], shape[:-1])
-        counts = np.bincount(lines, minlength=math.prod(shape[:-1])).reshape(-1, shape[-2])
+        counts = np.bincount(lines, minlength=math.prod(shape[:-1]))
+        counts = counts.reshape(math.prod(shape[:-2]), shape[-2])
         begins = np.zeros((len(counts), shape[-2] + 1), places.dtype)
         np.cumsum(counts, axis=1, out=begins[:, 1:])
         return cls(begins.reshape(-1), places[-1], values, shape)
@@ -411,6 +411,11 @@ def numbers_of(places: Places, shape: Sequence[int]) -> Places:
 def taken(values: Any, numbers: Places) -> Any:
     """Some rows of values."""
     return gather(values, creation.to_tensor(numbers))
+
+
+def shaped(values: Any, sizes: Sequence[int]) -> Any:
+    """The elements in another shape, of which 0 is a size as others."""
+    return eager.reshape(values, shape=[*sizes])
 
 
 def sum_at(values: Any, numbers: Places, count: int) -> Any:
