@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..eager.recording import eager
-from ..errors import ArgumentError
+from ..errors import ArgumentError, DTypeError
+from ..opdef.conjugation import is_complex
 from ..opdef.operand import Operand
 from .arithmetic import cast_to
 
@@ -107,11 +108,19 @@ def set_item(x: Any, item: Any, value: Other) -> Any:
         x: a tensor.
         item: the index.
         value: a tensor, an array or a number; broadcasts to what the index takes.
+
+    Raises:
+        DTypeError: the value is complex, and the tensor real.
     """
     codes, tensors = encode(item)
-    dtype = x.array.dtype
+    dtype, written = x.array.dtype, value.array if isinstance(value, Operand) else np.asarray(value)
+    if is_complex(written) and not is_complex(x.array):
+        raise DTypeError(
+            f"expected real numbers to write into a tensor of {dtype}, got {written.dtype}; take "
+            f"real() of them, or cast the tensor first"
+        )
     if isinstance(value, Operand):
-        value = value if value.array.dtype == dtype else cast_to(value, dtype)
+        value = value if written.dtype == dtype else cast_to(value, dtype)
     else:
-        value = np.asarray(value).astype(dtype)
+        value = written.astype(dtype)
     return eager.put_item(x, value, tensors, item=codes)

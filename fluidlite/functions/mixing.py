@@ -145,7 +145,7 @@ class LeftFirst(Promotion):
     def of_number(self, function: str, dtype: _DType, number: Any) -> _DType:
         if function == "where" and kind_of(dtype) == "f" and isinstance(number, float):
             return _DOUBLE
-        if dtype == _BOOL and function in _SUMS and not isinstance(number, float):
+        if dtype == _BOOL and function in _SUMS and not isinstance(number, (float, complex)):
             return _BOOL
         return number_type(dtype, number)
 

@@ -94,7 +94,8 @@ def _signals(function: str, x: Any, least: int, most: int, what: str) -> Any:
     ndim = len(x.array.shape)
     if not least <= ndim <= most:
         raise ShapeError(f"{function}: expected x to be {what}, got shape {list(x.array.shape)}")
-    return x if ndim == most else unsqueeze(x, 0)
+    several: Any = x
+    return several if ndim == most else unsqueeze(several, 0)
 
 
 def stft(

@@ -178,10 +178,9 @@ def write_value(file: BinaryIO, value: Any, name: str) -> None:
 
 
 def _write_array(file: BinaryIO, array: Any, name: str) -> None:
+    number = _NUMBERS.get(array.dtype.newbyteorder("="))
     if is_bfloat16(array.dtype):
         array, number = array.view("uint16"), BFLOAT16
-    else:
-        number = _NUMBERS.get(array.dtype.newbyteorder("="))
     if number is None:
         raise DTypeError(
             f"variable {name!r} holds {array.dtype}, which files have no room for; cast it to "

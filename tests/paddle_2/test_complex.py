@@ -58,3 +58,46 @@ def test_transforms_refuse_what_paddle_refuses():
     taken = {e for e, made in recorded.items() if made == "refused" and found(paddle, e) != made}
     odd = "paddle.signal.istft(m.detach(), 3, 2,"  # their transforms have an even size there
     assert {e for e in taken if not e.startswith(odd)} == set()
+
+
+def test_complex_numbers_are_not_written_into_real_tensors():
+    x = paddle.ones([2])
+    with pytest.raises(TypeError, match="expected real numbers to write into a tensor of float32"):
+        x[0] = 1j
+    assert x.tolist() == [1.0, 1.0]
+    z = paddle.to_tensor([1j, 2.0])
+    z[0] = 3.0
+    assert z.tolist() == [3, 2]
+
+
+def test_truth_values_and_integers_beside_complex_numbers_become_complex():
+    found = [paddle.to_tensor(each) * 1j for each in ([True, False], [1, 2], [0.5, 1.0])]
+    assert [each.tolist() for each in found] == [[1j, 0], [1j, 2j], [0.5j, 1j]]
+    assert all(each.dtype == paddle.complex64 for each in found)
+
+
+def test_layers_with_transforms_train_and_are_saved(tmp_path):
+    class Filter(paddle.nn.Layer):
+        """A convolution around a circle, as a product of transforms."""
+
+        def __init__(self):
+            super().__init__()
+            self.weight = self.create_parameter([8])
+
+        def forward(self, x):
+            return paddle.fft.irfft(paddle.fft.rfft(x) * paddle.fft.rfft(self.weight), n=8)
+
+    rng = np.random.default_rng(0)
+    values, weight = rng.normal(size=[4, 8]).astype("float32"), rng.normal(size=[8])
+    right = np.fft.irfft(np.fft.rfft(values) * np.fft.rfft(weight), 8).astype("float32")
+    net, x, y = Filter(), paddle.to_tensor(values), paddle.to_tensor(right)
+    optimizer = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+    for _ in range(150):
+        loss = ((net(x) - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    np.testing.assert_allclose(net.weight.numpy(), weight, atol=0.02)
+    path = str(tmp_path / "filter")
+    paddle.jit.save(net, path, input_spec=[paddle.static.InputSpec([None, 8], "float32")])
+    np.testing.assert_allclose(paddle.jit.load(path)(x).numpy(), net(x).numpy(), atol=1e-5)
