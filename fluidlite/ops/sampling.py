@@ -92,8 +92,10 @@ class EvenlySpread(Op, abstract=True):
 
     def numbers(self, xp: Any, generator: Any, shape: Shape, precision: str) -> Array:
         """The numbers, drawn in an element type."""
-        unit = generator.random(shape, precision)
-        values = xp.asarray(self.min + unit * (self.max - self.min))
+        values = generator.random(shape, precision)
+        values *= self.max - self.min  # in place: parameters may be hundreds of megabytes
+        values += self.min
+        values = xp.asarray(values)
         if not self.diag_num:
             return values
         last = (self.diag_num - 1) * (self.diag_step + 1)
@@ -137,7 +139,10 @@ class NormallySpread(Op, abstract=True):
 
     def numbers(self, generator: Any, shape: Shape, precision: str) -> Array:
         """The numbers, drawn in an element type."""
-        return self.mean + self.std * generator.standard_normal(shape, precision)
+        values = generator.standard_normal(shape, precision)
+        values *= self.std
+        values += self.mean
+        return values
 
 
 class Gaussian(NormallySpread, Drawn, abstract=True):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from math import prod, sqrt
-from typing import Any, TypeVar
+from typing import Any
 
 from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arguments import Integers
 from ...functions.arithmetic import add
@@ -36,7 +37,6 @@ __all__ = [
     "RoIPool", "psroi_pool", "PSRoIPool", "roi_align", "RoIAlign", "nms", "matrix_nms",
 ]  # fmt: skip
 
-T = TypeVar("T", bound=Operand)
 _YOLO = Family(
     {
         "x": "what the detector gives: [N, anchors * (5 + class_num), H, W].",
@@ -51,19 +51,19 @@ _YOLO = Family(
 
 @_YOLO
 def yolo_loss(
-    x: T,
-    gt_box: Operand,
-    gt_label: Operand,
+    x: Tensor,
+    gt_box: Tensor,
+    gt_label: Tensor,
     anchors: Sequence[int],
     anchor_mask: Sequence[int],
     class_num: int,
     ignore_thresh: float,
     downsample_ratio: int,
-    gt_score: Operand | None = None,
+    gt_score: Tensor | None = None,
     use_label_smooth: bool = True,
     name: str | None = None,
     scale_x_y: float = 1.0,
-) -> T:
+) -> Tensor:
     """How far the detector YOLO is from the boxes that it was to find, for each image.
 
     Args:
@@ -86,8 +86,8 @@ def yolo_loss(
 
 @_YOLO
 def yolo_box(
-    x: T,
-    img_size: Operand,
+    x: Tensor,
+    img_size: Tensor,
     anchors: Sequence[int],
     class_num: int,
     conf_thresh: float,
@@ -97,7 +97,7 @@ def yolo_box(
     scale_x_y: float = 1.0,
     iou_aware: bool = False,
     iou_aware_factor: float = 0.5,
-) -> tuple[T, T]:
+) -> tuple[Tensor, Tensor]:
     """What the detector YOLO found at each place, and how sure it is of each class.
 
     Args:
@@ -123,8 +123,8 @@ def _listed(value: Any) -> list[float]:
 
 
 def prior_box(
-    input: T,
-    image: Operand,
+    input: Tensor,
+    image: Tensor,
     min_sizes: float | Sequence[float],
     max_sizes: float | Sequence[float] | None = None,
     aspect_ratios: float | Sequence[float] = [1.0],
@@ -135,7 +135,7 @@ def prior_box(
     offset: float = 0.5,
     min_max_aspect_ratios_order: bool = False,
     name: str | None = None,
-) -> tuple[T, T]:
+) -> tuple[Tensor, Tensor]:
     """Boxes of several sizes and shapes around each place of a map.
 
     Args:
@@ -172,14 +172,14 @@ def prior_box(
 
 
 def box_coder(
-    prior_box: Operand,
-    prior_box_var: Operand | Sequence[float] | None,
-    target_box: T,
+    prior_box: Tensor,
+    prior_box_var: Tensor | Sequence[float] | None,
+    target_box: Tensor,
     code_type: str = "encode_center_size",
     box_normalized: bool = True,
     axis: int = 0,
     name: str | None = None,
-) -> T:
+) -> Tensor:
     """Boxes relative to prior boxes: centres by sizes, sizes by logarithms; or back.
 
     Args:
@@ -204,18 +204,18 @@ def box_coder(
 
 
 def deform_conv2d(
-    x: T,
-    offset: Operand,
-    weight: Operand,
-    bias: Operand | None = None,
+    x: Tensor,
+    offset: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
     stride: Integers = 1,
     padding: Integers = 0,
     dilation: Integers = 1,
     deformable_groups: int = 1,
     groups: int = 1,
-    mask: Operand | None = None,
+    mask: Tensor | None = None,
     name: str | None = None,
-) -> T:
+) -> Tensor:
     """A convolution of images whose windows are moved, element by element, and weighted.
 
     Zhu, Hu, Lin and Dai, Deformable ConvNets v2, 2019; without ``mask`` Dai et al., Deformable
@@ -293,19 +293,19 @@ class DeformConv2D(TensorLayer):
         self.bias: Any = self.create_parameter([filters], bias_attr, is_bias=True)
         self._options = given
 
-    def forward(self, x: T, offset: Operand, mask: Operand | None = None) -> T:
+    def forward(self, x: Tensor, offset: Tensor, mask: Tensor | None = None) -> Tensor:
         """The result for ``[N, in_channels, H, W]``, with offsets and weights of the function."""
         return deform_conv2d(x, offset, self.weight, self.bias, mask=mask, **self._options)
 
 
 def nms(
-    boxes: T,
+    boxes: Tensor,
     iou_threshold: float = 0.3,
-    scores: Operand | None = None,
-    category_idxs: Operand | None = None,
+    scores: Tensor | None = None,
+    category_idxs: Tensor | None = None,
     categories: Sequence[int] | None = None,
     top_k: int | None = None,
-) -> T:
+) -> Tensor:
     """The numbers of the boxes that no better one, of their category, overlaps too much.
 
     Args:
@@ -343,11 +343,11 @@ def nms(
 
 
 def generate_proposals(
-    scores: T,
-    bbox_deltas: Operand,
-    img_size: Operand,
-    anchors: Operand,
-    variances: Operand,
+    scores: Tensor,
+    bbox_deltas: Tensor,
+    img_size: Tensor,
+    anchors: Tensor,
+    variances: Tensor,
     pre_nms_top_n: int = 6000,
     post_nms_top_n: int = 1000,
     nms_thresh: float = 0.5,
@@ -356,7 +356,7 @@ def generate_proposals(
     pixel_offset: bool = False,
     return_rois_num: bool = False,
     name: str | None = None,
-) -> tuple[T, T, T | None]:
+) -> tuple[Tensor, Tensor, Tensor | None]:
     """The regions with the best scores, of which none overlap too much.
 
     Ren et al., Faster R-CNN, 2015.
@@ -390,15 +390,15 @@ def generate_proposals(
 
 
 def distribute_fpn_proposals(
-    fpn_rois: T,
+    fpn_rois: Tensor,
     min_level: int,
     max_level: int,
     refer_level: int,
     refer_scale: int,
     pixel_offset: bool = False,
-    rois_num: Operand | None = None,
+    rois_num: Tensor | None = None,
     name: str | None = None,
-) -> tuple[list[T], T, list[T] | None]:
+) -> tuple[list[Tensor], Tensor, list[Tensor] | None]:
     """The regions of each level of a pyramid, by their sizes.
 
     Lin et al., Feature pyramid networks for object detection, 2017.
@@ -426,8 +426,8 @@ def distribute_fpn_proposals(
 
 
 def matrix_nms(
-    bboxes: T,
-    scores: Operand,
+    bboxes: Tensor,
+    scores: Tensor,
     score_threshold: float,
     post_threshold: float,
     nms_top_k: int,
@@ -439,7 +439,7 @@ def matrix_nms(
     return_index: bool = False,
     return_rois_num: bool = True,
     name: str | None = None,
-) -> tuple[T, T | None, T | None]:
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Boxes whose scores sink by how much better ones of their class overlap them.
 
     Wang et al., SOLOv2: dynamic and fast instance segmentation, 2020.
@@ -491,7 +491,7 @@ def read_file(filename: str, name: str | None = None) -> Any:
     return out
 
 
-def decode_jpeg(x: T, mode: str = "unchanged", name: str | None = None) -> T:
+def decode_jpeg(x: Tensor, mode: str = "unchanged", name: str | None = None) -> Tensor:
     """The picture that bytes of a JPEG file are; Pillow decodes it.
 
     Args:

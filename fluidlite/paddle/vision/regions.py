@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TypeVar
 
 from ...eager.recording import eager
+from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arguments import Integers
 from ...ground.docstrings import Family
 from ...ground.tracebacks import api_boundaries
 from ...nn import Layer
 from ...nn.functional.windows import each
-from ...opdef.operand import Operand
 
 __all__: list[str] = []
 
-T = TypeVar("T", bound=Operand)
 _BOXES = Family(
     {
         "x": "images, [N, C, H, W].",
@@ -43,15 +41,15 @@ def _parts(output_size: Integers) -> dict[str, int]:
 
 @_BOXES
 def roi_align(
-    x: T,
-    boxes: Operand,
-    boxes_num: Operand,
+    x: Tensor,
+    boxes: Tensor,
+    boxes_num: Tensor,
     output_size: Integers,
     spatial_scale: float = 1.0,
     sampling_ratio: int = -1,
     aligned: bool = True,
     name: str | None = None,
-) -> T:
+) -> Tensor:
     """For each region the means of points between the elements of its parts.
 
     He, Gkioxari, Dollar and Girshick, Mask R-CNN, 2017.
@@ -70,13 +68,13 @@ def roi_align(
 
 @_BOXES
 def roi_pool(
-    x: T,
-    boxes: Operand,
-    boxes_num: Operand,
+    x: Tensor,
+    boxes: Tensor,
+    boxes_num: Tensor,
     output_size: Integers,
     spatial_scale: float = 1.0,
     name: str | None = None,
-) -> T:
+) -> Tensor:
     """For each region the maxima over its parts; 0 for a part without elements.
 
     Girshick, Fast R-CNN, 2015.
@@ -88,13 +86,13 @@ def roi_pool(
 
 @_BOXES
 def psroi_pool(
-    x: T,
-    boxes: Operand,
-    boxes_num: Operand,
+    x: Tensor,
+    boxes: Tensor,
+    boxes_num: Tensor,
     output_size: Integers,
     spatial_scale: float = 1.0,
     name: str | None = None,
-) -> T:
+) -> Tensor:
     """For each region the means over its parts, each part of channels of its own.
 
     Dai, Li, He and Sun, R-FCN, 2016.
@@ -126,7 +124,7 @@ class RoIPool(Layer):
         self._output_size = output_size
         self._spatial_scale = spatial_scale
 
-    def forward(self, x: T, boxes: Operand, boxes_num: Operand) -> T:
+    def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor:
         """The parts of regions of images ``[N, C, H, W]``."""
         return roi_pool(x, boxes, boxes_num, self._output_size, self._spatial_scale)
 
@@ -142,7 +140,7 @@ class RoIAlign(RoIPool):
         spatial_scale: what the numbers of regions are multiplied with.
     """
 
-    def forward(self, x: T, boxes: Operand, boxes_num: Operand, aligned: bool = True) -> T:
+    def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor, aligned: bool = True) -> Tensor:
         """The parts of regions of images ``[N, C, H, W]``."""
         size, scale = self._output_size, self._spatial_scale
         return roi_align(x, boxes, boxes_num, size, scale, aligned=aligned)
@@ -159,7 +157,7 @@ class PSRoIPool(RoIPool):
         spatial_scale: what the numbers of regions are multiplied with.
     """
 
-    def forward(self, x: T, boxes: Operand, boxes_num: Operand) -> T:
+    def forward(self, x: Tensor, boxes: Tensor, boxes_num: Tensor) -> Tensor:
         """The parts of regions of images ``[N, C * rows * columns, H, W]``."""
         return psroi_pool(x, boxes, boxes_num, self._output_size, self._spatial_scale)
 

@@ -17,7 +17,7 @@ from .weights import maker
 __all__: list[str] = []
 
 
-def _bounded(bound: float) -> dict[str, ParamAttr]:
+def _bounded(bound: float) -> dict[str, Any]:
     """Weights and biases that are drawn between ``-bound`` and ``bound``."""
     drawn = [ParamAttr(initializer=Uniform(-bound, bound)) for _ in range(2)]
     return dict(weight_attr=drawn[0], bias_attr=drawn[1])
@@ -61,7 +61,7 @@ class AlexNet(Layer):
         self._conv4 = _convolution(384, 256, 3, 1, 1)
         self._conv5 = ConvPoolLayer(256, 256, 3, 1, 1)
         if num_classes > 0:
-            bounded: dict[str, Any] = _bounded(1 / math.sqrt(256 * 6 * 6))
+            bounded = _bounded(1 / math.sqrt(256 * 6 * 6))
             self._drop1 = Dropout(0.5, mode="downscale_in_infer")
             self._fc6 = Linear(256 * 6 * 6, 4096, **bounded)
             self._drop2 = Dropout(0.5, mode="downscale_in_infer")

@@ -56,8 +56,10 @@ class _Row(NamedTuple):
     stride: int
 
     def scaled(self, scale: float) -> _Row:
-        widths = (divisible(each * scale) for each in (self.channels, self.wide, self.out))
-        return self._replace(**dict(zip(("channels", "wide", "out"), widths)))
+        channels, wide, out = (
+            divisible(each * scale) for each in (self.channels, self.wide, self.out)
+        )
+        return self._replace(channels=channels, wide=wide, out=out)
 
 
 _normalized = partial(nn.BatchNorm2D, epsilon=0.001, momentum=0.99)

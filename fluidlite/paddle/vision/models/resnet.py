@@ -183,7 +183,7 @@ class ResNet(nn.Layer):
         return self.fc(flatten(x, 1)) if self.num_classes > 0 else x
 
 
-def _of(name: str, depth: int, doc: str, **fixed: int) -> Callable[..., ResNet]:
+def _of(name: str, depth: int, doc: str, **fixed: Any) -> Callable[..., ResNet]:
     block = BasicBlock if depth < 50 else BottleneckBlock
     return maker(name, ResNet, doc.format(depth), block, depth, **fixed)
 

@@ -33,7 +33,7 @@ def pad(img: Pixels, left: int, top: int, right: int, bottom: int, fill: Any, mo
     """With a rim."""
     rim = ((top, bottom), (left, right), (0, 0))[: img.ndim]
     if mode != "constant":
-        return np.pad(img, rim, mode)  # type: ignore[call-overload,no-any-return]
+        return np.pad(img, rim, mode)  # type: ignore[call-overload]
     height, width = img.shape[:2]
     out = np.empty((height + top + bottom, width + left + right, *img.shape[2:]), img.dtype)
     out[...] = color(fill, img)

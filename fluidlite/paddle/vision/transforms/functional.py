@@ -110,7 +110,7 @@ def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
         raise ArgumentError(f'expected data_format to be "CHW" or "HWC", got {data_format!r:.40}')
     home = _home(pic)
     if home is tensors:
-        return pic  # type: ignore[no-any-return]
+        return pic
     pixels = home.to_array(pic)
     if data_format == "CHW":
         pixels = pixels.transpose(2, 0, 1)
@@ -305,11 +305,11 @@ def normalize(
     shape = (-1, 1, 1) if data_format == "CHW" else (-1,)
     by = [np.array(each, "float32").reshape(shape) for each in (mean, std)]
     if _home(img) is tensors:
-        return (img - tensor_of(by[0])) / tensor_of(by[1])  # type: ignore[no-any-return]
+        return (img - tensor_of(by[0])) / tensor_of(by[1])
     pixels = np.array(img).astype("float32")
     if to_rgb:
         pixels = pixels[..., ::-1] if data_format == "HWC" else pixels[::-1]
-    return (pixels - by[0]) / by[1]  # type: ignore[no-any-return]
+    return (pixels - by[0]) / by[1]
 
 
 @PICTURES

@@ -49,7 +49,7 @@ def pad(img: Any, left: int, top: int, right: int, bottom: int, fill: Any, mode:
         return ImageOps.expand(img, (left, top, right, bottom), fill=fill)
     array = np.asarray(img)
     rim = ((top, bottom), (left, right), (0, 0))[: array.ndim]
-    return Image.fromarray(np.pad(array, rim, mode))
+    return Image.fromarray(np.pad(array, rim, mode))  # type: ignore[call-overload]
 
 
 def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:

@@ -69,6 +69,14 @@ def _pair(size: int | Sequence[int]) -> tuple[int, ...]:
     return (size, size) if isinstance(size, int) else tuple(size)
 
 
+def _area_and_ratio(
+    scale: Sequence[float], ratio: Sequence[float], whole: int
+) -> tuple[float, float]:
+    """The area of a part of a picture, and the ratio of its sides, drawn between bounds."""
+    area = np.random.uniform(scale[0], scale[1]) * whole
+    return area, math.exp(np.random.uniform(math.log(ratio[0]), math.log(ratio[1])))
+
+
 @TRANSFORMS
 class RandomResizedCrop(BaseTransform):
     """A part of a picture, of any place, size and shape, resized.
@@ -95,8 +103,7 @@ class RandomResizedCrop(BaseTransform):
     def _part(self, width: int, height: int) -> tuple[int, int, int, int]:
         """Top, left, height and width of a part."""
         for _ in range(10):
-            area = np.random.uniform(*self.scale) * width * height
-            ratio = math.exp(np.random.uniform(*map(math.log, self.ratio)))
+            area, ratio = _area_and_ratio(self.scale, self.ratio, width * height)
             wide, high = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
             if 0 < wide <= width and 0 < high <= height:
                 top = random.randint(0, height - high)
@@ -432,8 +439,7 @@ class RandomErasing(BaseTransform):
     def _part(self, width: int, height: int, channels: int, last: bool) -> tuple[Any, ...] | None:
         """Top, left, height, width and colors of a part; None where no part fits."""
         for _ in range(10):
-            area = np.random.uniform(*self.scale) * width * height
-            ratio = math.exp(np.random.uniform(*map(math.log, self.ratio)))
+            area, ratio = _area_and_ratio(self.scale, self.ratio, width * height)
             high, wide = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
             if high >= height or wide >= width:
                 continue
@@ -455,7 +461,10 @@ class RandomErasing(BaseTransform):
         pixels = np.asarray(image) if last else image
         channels = (pixels.shape[2] if pixels.ndim > 2 else 1) if last else pixels.shape[-3]
         part = self._part(*F.size_of(image), channels, last)
-        return image if part is None else F.erase(image, *part, self.inplace)
+        if part is None:
+            return image
+        top, left, high, wide, value = part
+        return F.erase(image, top, left, high, wide, value, self.inplace)
 
 
 list_public_names(globals())
