@@ -980,10 +980,6 @@ class VariableMethods(Arithmetic):
     def stft(self, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Variable | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool = True, name: str | None = None) -> Variable:
         """The Fourier transforms of the frames of a signal."""
 
-    @property
-    def stored_rows(self) -> Variable:
-        """The rows that it is stored in, where it is the gradient of a sparse table."""
-
     def strided_slice(self, axes: Sequence[int], starts: Numbers, ends: Numbers, strides: Numbers, name: str | None = None) -> Variable:
         """The elements from some places up to others, in steps."""
 

@@ -314,7 +314,7 @@ def differences(trial, found, right, usual, engine):
 
 def largest(array):
     """The largest finite element in size."""
-    if array.dtype.kind != "f":
+    if array.dtype.kind not in "fc":
         return 0.0
     return float(np.abs(array[np.isfinite(array)]).max(initial=0))
 
@@ -343,6 +343,8 @@ def apart(mine, want, scale, rule=""):
     """
     if (mine.shape, mine.dtype) != (want.shape, want.dtype):
         return f"{mine.dtype}{mine.shape} in place of {want.dtype}{want.shape}"
+    if want.dtype.kind == "c":  # the parts beside each other
+        mine, want = (np.stack([v.real, v.imag], -1) for v in (mine, want))
     if want.dtype.kind != "f":
         wrong = mine != want
     else:
