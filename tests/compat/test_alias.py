@@ -68,14 +68,14 @@ def test_a_module_that_is_read_anew_knows_what_is_installed(alias):
 
 def test_the_alias_is_refused_where_a_real_paddle_can_be_imported(tmp_path, monkeypatch):
     (tmp_path / "paddle").mkdir()
-    (tmp_path / "paddle" / "__init__.py").write_text("real = True\n")
+    (tmp_path / "paddle" / "__init__.py").write_text("other = True\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(compat.AliasError, match="force=True"):
         compat.install()
     assert not compat.installed()
     compat.install(force=True)
     try:
-        assert not hasattr(importlib.import_module("paddle"), "real")
+        assert not hasattr(importlib.import_module("paddle"), "other")
     finally:
         compat.uninstall()
 
