@@ -189,6 +189,15 @@ def test_the_same_seed_draws_the_same_and_another_one_does_not():
     assert (first != other).all()
 
 
+def test_numbers_behind_shares_are_those_of_paddle():
+    paddle.seed(7)
+    D.Dirichlet([1.0, 2.0, 3.0]).sample()
+    np.testing.assert_allclose(paddle.rand([3]).numpy(), [0.7074949, 0.8781251, 0.2528073], 1e-6)
+    whole = D.Beta(0.2, 0.3).sample([400]).numpy().astype("float64").sum()
+    assert whole == pytest.approx(161.73528, rel=1e-5)
+    np.testing.assert_allclose(paddle.rand([2]).numpy(), [0.3329361, 0.9617791], 1e-6)
+
+
 def test_samples_are_constants_where_rsamples_have_gradients():
     x = T([0.5, 1.0], stop_gradient=False)
     for one in (D.Laplace(x, x), D.Gumbel(x, x), D.Cauchy(x, x), D.Bernoulli(x / 2)):

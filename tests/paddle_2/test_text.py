@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fluidlite import errors, paddle
+from fluidlite.dataset.formats.translations import short_samples
 
 import archives
 
@@ -80,6 +81,7 @@ def test_roles_are_nine_lists(home):
     assert len(roles) == 3
     sample = listed(roles[0])
     assert sample[:2] == [[0, 1, 2, 0, 0, 0], [0] * 6]
+    assert sample[6:8] == [[0] * 6, [1, 1, 1, 1, 1, 0]]
     tags = {number: tag for tag, number in roles.get_dict()[2].items()}
     assert [tags[each] for each in sample[-1]] == ["B-A0", "I-A0", "B-V", "B-A1", "I-A1", "I-A1"]
     assert roles.get_embedding() == files[-1]
@@ -101,6 +103,13 @@ def test_translations_are_numbers_of_words(home):
     assert later == [*translation[1:], 1]
     back = text.WMT16(file, "val", 7, 6, lang="de")
     assert listed(back[0])[0] == [*translation, 1]
+
+
+def test_translations_have_eighty_words_at_the_most():
+    words = {mark: number for number, mark in enumerate(("<s>", "<e>", "<unk>", "a"))}
+    for source, target, kept in ((78, 80, 1), (79, 1, 0), (1, 81, 0)):
+        pair = [" ".join(["a"] * source), " ".join(["a"] * target)]
+        assert len(list(short_samples([pair], words, words))) == kept
 
 
 def test_a_file_that_is_not_there_is_named_with_its_place(home, monkeypatch, tmp_path):
@@ -225,6 +234,7 @@ def test_tags_have_the_greatest_sum_of_scores(include):
             )
         ]
         told = text.viterbi_decode(*data, include)
+        assert [each.shape for each in told] == [(-1,), (-1, -1)]
         feed = {"s": scores, "w": ways, "n": np.array(lengths)}
         found = paddle.static.Executor().run(feed=feed, fetch_list=list(told))
     paddle.disable_static()
