@@ -19,6 +19,7 @@ from ..errors import (
 )
 from ..ground.docstrings import Family
 from ..opdef.operand import Operand, Operands, appends
+from .held_values import held, holding
 from .mode import enable_grad
 from .recording import TensorRecord, call_site, eager
 from .sweep import BackwardPass, described, leading, node_of
@@ -234,7 +235,8 @@ def grad(
     """
     outs = tensors_in("outputs", outputs)
     distinct("outputs", outs)
-    ins = tensors_in("inputs", inputs)
+    listed = listed_in(inputs)
+    ins = tensors_in("inputs", listed)
     distinct("inputs", ins)
     seeds = seeds_in("grad_outputs", grad_outputs, len(outs))
     check_bools(create_graph=create_graph, only_inputs=only_inputs, allow_unused=allow_unused)
@@ -253,7 +255,7 @@ def grad(
         gradients = [
             each if each is None or not each.stop else _flowing(each) for each in gradients
         ]
-    return gradients
+    return [holding(*pair) for pair in zip(listed, gradients, strict=True)]
 
 
 def _flowing(constant: Any) -> Any:
@@ -292,13 +294,18 @@ _OF_PROGRAMS = (
 )
 
 
+def listed_in(given: Any) -> list[Any]:
+    """What is given, or the elements of a list or an iterator."""
+    return list(given) if isinstance(given, (list, tuple, Iterator)) else [given]
+
+
 def tensors_in(what: str, given: Any) -> list[Any]:
     """A tensor, or some of them (as ``parameters()`` of a module gives), as a list.
 
     Raises:
         ArgumentError: something else, or nothing.
     """
-    listed = list(given) if isinstance(given, (list, tuple, Iterator)) else [given]
+    listed = [held(each) for each in listed_in(given)]
     for tensor in listed:
         if not isinstance(tensor, TensorRecord):
             advice = "" if appends([tensor]) is None else _OF_PROGRAMS

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..eager.engine import located
+from ..eager.held_values import HoldsValues
 from ..eager.prepared import generator
 from ..eager.recording import TensorRecord, eager
 from ..eager.tensor import Tensor
@@ -448,8 +449,8 @@ def logspace(
 
 
 def is_tensor(x: object) -> bool:
-    """Whether something is an eager tensor."""
-    return isinstance(x, TensorCore)
+    """Whether something is an eager tensor, or a sparse one."""
+    return isinstance(x, (TensorCore, HoldsValues))
 
 
 float16: DType = DType.FP16

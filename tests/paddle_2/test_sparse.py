@@ -298,6 +298,19 @@ def test_gradients_of_sparse_tables_tell_their_rows():
     assert not gradient.is_selected_rows() and gradient.is_dense()
 
 
+def test_sparse_tensors_have_sparse_gradients_of_gradients():
+    x, y = tensor(np.array([2.0, 0.0, 3.0])), paddle.to_tensor(5.0, "float64", stop_gradient=False)
+    value = (S.pow(x, 3).to_dense() * y).sum()
+    slope, of_y = paddle.grad(value, [x, y], create_graph=True)
+    assert slope.is_sparse_coo() and slope.to_dense().tolist() == [60, 0, 135]
+    assert float(of_y) == 35 and paddle.is_tensor(slope)
+    (second,) = paddle.grad(slope, x)
+    assert second.values().tolist() == [60, 90] and x.grad is None
+    assert paddle.grad(S.sin(y.reshape([1]).to_sparse_coo(1)), x, allow_unused=True) == [None]
+    paddle.autograd.backward([S.square(x)])
+    assert x.grad.to_dense().tolist() == [4, 0, 6]
+
+
 def test_forms_tell_what_they_are():
     x = tensor(np.array([[0.0, 1.0], [2.0, 0.0]]))
     assert (x.ndim, x.dim(), x.size, int(x.numel()), len(x), x.nnz()) == (2, 2, 4, 4, 2, 2)

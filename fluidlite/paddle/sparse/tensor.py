@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...eager.held_values import HoldsValues
 from ...eager.printing import elements_text
 from ...eager.recording import TensorRecord, eager
 from ...errors import ArgumentError, OutOfRangeError, ShapeError, UnsupportedError
@@ -38,7 +39,7 @@ def _of_function(name: str, swapped: bool = False) -> Any:
     return method
 
 
-class SparseTensor:
+class SparseTensor(HoldsValues):
     """A tensor of which some elements are stored, and the others are zeros.
 
     Args:
