@@ -271,7 +271,7 @@ def load_inference_model(
         if not isinstance(model_filename, bytes):
             raise ArgumentError("expected a folder, or the bytes of a program as model_filename")
         name, data = "the bytes", model_filename
-        folder, params = None, params_filename
+        folder, params = None, b"" if params_filename is None else params_filename
     else:
         folder, path, params = model_files(dirname, model_filename, params_filename)
         name, data = os.fspath(path), read_bytes(path)

@@ -39,6 +39,10 @@ class Scalar(float):
     """Annotation of an attribute that is a truth value, an integer or a number, as it was given."""
 
 
+class Tolerance(float):
+    """Annotation of a number that files of paddle 2 write as a text."""
+
+
 class BlockRef(int):
     """Annotation of an attribute that names a block by its index."""
 
@@ -139,6 +143,10 @@ def single_precision(value: Any) -> float:
     return ctypes.c_float(value).value  # beyond its range infinite, without a warning
 
 
+def _tolerance(value: Any) -> float:
+    return single_precision(float(value) if isinstance(value, str) else value)
+
+
 def double_precision(value: Any) -> float:
     """``value`` as Python's numbers hold it."""
     return float(value) if isinstance(value, (int, float, np.number)) else _number(value)
@@ -192,6 +200,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "int": ("INT", _int32),
     "float": ("FLOAT", single_precision),
     "Double": ("FLOAT", double_precision),
+    "Tolerance": ("FLOAT", _tolerance),
     "bool": ("BOOLEAN", _bool),
     "str": ("STRING", _str),
     "Long": ("LONG", whole_number),
@@ -210,6 +219,7 @@ DESCRIPTIONS = {
     "Long": "an integer",
     "float": "a number",
     "Double": "a number",
+    "Tolerance": "a number",
     "bool": "True or False",
     "str": "a text",
     "DType": "an element type",

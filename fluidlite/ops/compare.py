@@ -10,13 +10,14 @@ import numpy as np
 from ..errors import AttributeValueError, DTypeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Specs
-from ..opdef.attribute import attr
+from ..opdef.attribute import Tolerance, attr
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Spec, broadcast, need_float, need_one, need_shape, same_dtype, spec
 from .elementwise import align, aligned_ufunc
-from .families import OfPairs, define
+from .families import OfPairs, OneNumber, define
 
 
 class Compare(Op, abstract=True):
@@ -128,33 +129,6 @@ class equal_reduce(Question):
         return xp.reshape(xp.asarray(xp.all(x == y)), (1,))
 
 
-class allclose(Question):
-    """Whether ``|Input - Other| <= atol + rtol * |Other|`` everywhere.
-
-    Input: a float variable.
-    Other: of the shape and element type of Input.
-    rtol: how far they may be apart.
-    atol: how far they may be apart.
-    equal_nan: whether two elements that are no numbers count as close.
-    """
-
-    signature = "Input, Other -> Out"
-    of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
-    rtol: float = 1e-5
-    atol: float = 1e-8
-    equal_nan: bool = False
-
-    def infer(self, Input: Spec, Other: Spec) -> Spec:
-        need_float(Input=Input, Other=Other)
-        same_dtype(Input=Input, Other=Other)
-        need_shape("Other", Other, Input.shape, "as Input")
-        return super().infer(Input, Other)
-
-    def run(self, xp: Any, Input: Array, Other: Array) -> Array:
-        close = xp.allclose(Input, Other, self.rtol, self.atol, self.equal_nan)
-        return xp.reshape(xp.asarray(close), (1,))
-
-
 class isfinite(Question):
     """Out = whether all elements of X are finite numbers."""
 
@@ -229,46 +203,77 @@ class equal_all(Question):
         return xp.asarray(xp.all(X == Y) if same else False)
 
 
-class isclose(Detached):
-    """Whether ``|Input - Other| <= atol + rtol * |Other|``, for each element.
+class Close(Detached, abstract=True):
+    """Whether ``|Input - Other| <= atol + rtol * |Other|``.
 
-    Input: numbers.
-    Other: of the element type of Input; shapes spread over each other's.
     Rtol, Atol: the same as ``rtol`` and ``atol``, as tensors of one element, which win.
-    rtol: how far they may be apart, relative to Other: a number as a text.
-    atol: how far they may be apart: a number as a text.
+    rtol: how far they may be apart, relative to Other.
+    atol: how far they may be apart.
     equal_nan: whether two elements that are no numbers count as close.
     """
 
     signature = "Input, Other, Rtol?!, Atol?! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    equal_nan: bool = False
+
+    def near(self, xp: Any, x: Array, y: Array, rtol: Array | None, atol: Array | None) -> Array:
+        """The answer for each element."""
+        relative = float(self.rtol) if rtol is None else xp.reshape(rtol, ())
+        absolute = float(self.atol) if atol is None else xp.reshape(atol, ())
+        same = x == y  # infinities too, which have no difference
+        apart = xp.abs(xp.where(same, xp.zeros_like(x), x) - xp.where(same, xp.zeros_like(y), y))
+        near = ((apart <= absolute + relative * xp.abs(y)) & xp.isfinite(y)) | same
+        return near | ((x != x) & (y != y)) if self.equal_nan else near
+
+
+class allclose(Close, OneNumber):
+    """Whether ``|Input - Other| <= atol + rtol * |Other|`` everywhere.
+
+    Input: a float variable.
+    Other: of the shape and element type of Input.
+    """
+
+    fluid: ClassVar[FluidForm] = FluidForm(newer=("Rtol", "Atol"))
+    rtol: Tolerance = 1e-5
+    atol: Tolerance = 1e-8
+
+    def infer(self, Input: Spec, Other: Spec, Rtol: Spec | None, Atol: Spec | None) -> Spec:
+        need_float(Input=Input, Other=Other)
+        same_dtype(Input=Input, Other=Other)
+        need_shape("Other", Other, Input.shape, "as Input")
+        need_one(Rtol=Rtol, Atol=Atol)
+        return spec(self.one, DType.BOOL)
+
+    def run(
+        self, xp: Any, Input: Array, Other: Array, Rtol: Array | None, Atol: Array | None
+    ) -> Array:
+        return xp.reshape(xp.all(self.near(xp, Input, Other, Rtol, Atol)), self.one)
+
+
+class isclose(Close):
+    """Whether ``|Input - Other| <= atol + rtol * |Other|``, for each element.
+
+    Input: numbers.
+    Other: of the element type of Input; shapes spread over each other's.
+    rtol, atol: numbers as texts.
+    """
+
     rtol: str = "1e-5"
     atol: str = "1e-8"
-    equal_nan: bool = False
 
     def infer(self, Input: Spec, Other: Spec, Rtol: Spec | None, Atol: Spec | None) -> Spec:
         same_dtype(Input=Input, Other=Other)
         need_one(Rtol=Rtol, Atol=Atol)
         for name in ("rtol", "atol"):
-            self.bound(name)
+            try:
+                float(getattr(self, name))
+            except ValueError:
+                raise AttributeValueError(
+                    f"expected {name} to be a number, got {getattr(self, name)!r}"
+                ) from None
         return Input.with_shape(broadcast(Input.shape, Other.shape)).with_dtype(DType.BOOL)
-
-    def bound(self, name: str) -> float:
-        """A bound that is written as a text."""
-        try:
-            return float(getattr(self, name))
-        except ValueError:
-            raise AttributeValueError(
-                f"expected {name} to be a number, got {getattr(self, name)!r}"
-            ) from None
 
     def run(
         self, xp: Any, Input: Array, Other: Array, Rtol: Array | None, Atol: Array | None
     ) -> Array:
-        rtol = self.bound("rtol") if Rtol is None else xp.reshape(Rtol, ())
-        atol = self.bound("atol") if Atol is None else xp.reshape(Atol, ())
-        near = xp.abs(Input - Other) <= atol + rtol * xp.abs(Other)
-        near = (near & xp.isfinite(Other)) | (Input == Other)
-        if self.equal_nan:
-            near = near | ((Input != Input) & (Other != Other))
-        return near
+        return self.near(xp, Input, Other, Rtol, Atol)

@@ -362,20 +362,25 @@ class Spaced(DetachedValues, abstract=True):
 
 
 class linspace(Spaced):
-    """Out = Num numbers from Start to Stop, both included, at equal distances."""
+    """Out = Num numbers from Start to Stop, both included, at equal distances.
+
+    dtype: the element type of Out; -1: that of Start.
+    """
 
     signature = "Start!, Stop!, Num! -> Out"
+    dtype: DType = attr(-1, local=True)
     fluid: ClassVar[FluidForm] = FluidForm(numbers=("Start", "Stop"))
 
     def infer(self, Start: Spec, Stop: Spec, Num: Spec) -> Specs:
         same_dtype(Start=Start, Stop=Stop)
         need_integer(Num=Num)
-        return spec([-1], Start.dtype)
+        return spec([-1], Start.dtype if self.dtype == -1 else self.dtype)
 
     def run(self, xp: Any, Start: Array, Stop: Array, Num: Array) -> Array:
         if Num.item() < 1:
             raise AttributeValueError(f"expected Num of at least 1, got {Num.item()}")
-        return xp.linspace(Start.item(), Stop.item(), Num.item(), dtype=Start.dtype)
+        dtype = Start.dtype if self.dtype == -1 else self.dtype.dtype
+        return xp.linspace(Start.item(), Stop.item(), Num.item(), dtype=dtype)
 
 
 class Range(Spaced, type="range"):

@@ -93,7 +93,7 @@ class PirDecoder:
             return
         form = form_of(op.name)
         if op.dialect != "pd_op" or find(form.type) is None or op.regions:
-            self._append_unknown(op, block)
+            self.append_unknown(op, block)
             return
         self.append_form(op, block, form)
 
@@ -197,7 +197,7 @@ class PirDecoder:
         block.append_op(type, inputs=dict(inputs), outputs={"Out": [out]}, attrs=dict(attrs or {}))
         return out
 
-    def _append_unknown(self, op: Operation, block: Block) -> None:
+    def append_unknown(self, op: Operation, block: Block) -> None:
         """An operator that is shown, and refused when it is to run."""
         self.unknown[f"the operation {op}"] = None
         inputs = {f"operand_{k}": names_of(self.operands[n]) for k, n in enumerate(op.operands)}

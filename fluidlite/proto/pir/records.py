@@ -68,6 +68,8 @@ class PirFile:
         self.name = name
         try:
             self.version, self.region = self._read(json.loads(data.decode("utf-8")))
+        except FileFormatError:
+            raise
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise FileFormatError(
                 f"{name}: expected a program of Paddle 3, found JSON of another form: "

@@ -146,6 +146,31 @@ def _rank(decoder: PirDecoder, op: Operation, block: Block) -> None:
     block.append_op("cast", {"X": [ranks]}, {"Out": [out]}, types)
 
 
+def _median(decoder: PirDecoder, op: Operation, block: Block) -> None:
+    """The middle of those that are numbers, and what is no number where there is one."""
+    if op.attributes.get("mode", "avg") != "avg":
+        decoder.append_unknown(op, block)
+        return
+    out, places = (decoder.declare(result, op, block)[0] for result in op.results)
+    (x,) = names_of(decoder.operands[op.operands[0]])
+    axes, keep = op.attributes["axis"], op.attributes["keepdim"]
+    middle, zeros, others, sums = (f"{out}.{part}" for part in ("middle", "zeros", "others", "sum"))
+    block.create_var(name=middle)
+    block.append_op(
+        "nanmedian",
+        {"X": [x]},
+        {"Out": [middle], "MedianIndex": [places]},
+        {"axis": axes, "keepdim": keep},
+    )
+    isnan = decoder.append(block, "isnan_v2", {"X": [x]}, f"{out}.isnan")
+    decoder.append(block, "fill_any_like", {"X": [x]}, zeros, None, {"value": 0.0})
+    chosen = {"Condition": [isnan], "X": [x], "Y": [zeros]}
+    decoder.append(block, "where", chosen, others)
+    reduced = {"dim": list(axes) or [0], "keep_dim": keep, "reduce_all": not axes, "zero_d": True}
+    decoder.append(block, "reduce_sum", {"X": [others]}, sums, None, reduced)
+    block.append_op("elementwise_add", {"X": [middle], "Y": [sums]}, {"Out": [out]})
+
+
 def _shape64(decoder: PirDecoder, op: Operation, block: Block) -> None:
     result = op.results[0]
     (name,) = names_of(decoder.operands[op.operands[0]])
@@ -178,15 +203,8 @@ def _set_value(decoder: PirDecoder, op: Operation, block: Block) -> None:
             inputs[f"{name.capitalize()}TensorList"] = names_of(operand)
         else:
             attrs[name] = numbers
-    dtype = op.results[0].spec.dtype
-    attrs["dtype"] = int(dtype)
     if "values" in op.attributes:
-        attrs["shape"] = op.attributes["shape"]
-        numbers = op.attributes["values"]
-        kinds = {"bool": "bool_values", "float64": "fp64_values", "int32": "int32_values",
-                 "int64": "int64_values", "float16": "fp16_values"}  # fmt: skip
-        whole = dtype.plain in ("bool", "int32", "int64")
-        attrs[kinds.get(dtype.plain, "fp32_values")] = [int(n) if whole else n for n in numbers]
+        attrs |= {name: op.attributes[name] for name in ("shape", "values")}
     outs = decoder.declare(op.results[0], op, block)
     block.append_op("set_value", inputs=inputs, outputs={"Out": outs}, attrs=attrs)
 
@@ -282,6 +300,7 @@ SPECIAL: dict[str, Handler] = {
     "pd_op.assign_value_": _assign_value,
     "pd_op.cast": _cast,
     "pd_op.shape64": _shape64,
+    "pd_op.median": _median,
     "pd_op.arange": _ranged,
     "pd_op.linspace": _ranged,
     "pd_op.deformable_conv": _deformed,

@@ -40,6 +40,8 @@ def allclose(rng):
     yield Sample(dict(Input=Input, Other=Input + 0.1), dict(rtol=0.0, atol=0.01), name="no")
     nan = dict(Input=np.array([1.0, np.nan]), Other=np.array([1.0, np.nan]))
     yield Sample(nan, dict(equal_nan=True), name="nan")
+    near = dict(Input=Input, Other=Input + 0.1, Rtol=np.array([0.0]), Atol=np.array([0.2]))
+    yield Sample(near, dict(zero_d=True), name="tensors")
 
 
 @samples("isfinite_v2", "isnan_v2", "isinf_v2")

@@ -78,6 +78,8 @@ def linspace(rng):
     start, stop = np.array([1.0]), np.array([-2.0])
     yield Sample(dict(Start=start, Stop=stop, Num=np.array([4])))
     yield Sample(dict(Start=start, Stop=stop, Num=np.array([1])), name="one")
+    single = dict(Start=start, Stop=stop, Num=np.array([3]))
+    yield Sample(single, dict(dtype="float32"), "single")
 
 
 @samples("range")

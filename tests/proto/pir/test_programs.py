@@ -1,0 +1,146 @@
+"""Programs of Paddle 3 compute here what they compute there."""
+
+import base64
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite.errors import FileFormatError, UnknownOperatorError
+
+DATA = Path(__file__).parents[2] / "data" / "paddle_3" / "programs.json.gz"
+MODELS = json.loads(gzip.decompress(DATA.read_bytes()))
+
+
+def array_of(recorded):
+    dtype, shape, elements = recorded
+    if dtype.startswith("complex"):
+        return array_of(elements).view(dtype).reshape(shape)
+    return np.asarray(elements, dtype).reshape(shape)
+
+
+def files_of(model):
+    held = model["values"]
+    return model["program"].encode(), held and base64.b64decode(held)
+
+
+def fetched(model):
+    """What a model computes of its recorded inputs."""
+    exe = fluid.Executor()
+    with fluid.scope_guard(fluid.Scope()):
+        program, feeds, fetches = fluid.io.load_inference_model(None, exe, *files_of(model))
+        fed = dict(zip(feeds, map(array_of, model["fed"]), strict=True))
+        return exe.run(program, fed, fetches)
+
+
+def differences(model):
+    for k, (found, recorded) in enumerate(zip(fetched(model), model["fetched"], strict=True)):
+        right, found = array_of(recorded), np.asarray(found)
+        if (found.shape, found.dtype) != (right.shape, right.dtype):
+            yield f"{k}: {found.dtype}{found.shape} for {right.dtype}{right.shape}"
+        elif not np.allclose(found, right, 1e-5, 1e-6, equal_nan=True):
+            yield f"{k}: off by {np.abs(found - right).max()}"
+
+
+def test_every_operation_computes_what_it_computes_there():
+    assert {name: list(differences(model)) for name, model in MODELS.items()} == dict.fromkeys(
+        MODELS, []
+    )
+
+
+def written(folder, name):
+    program, values = files_of(MODELS[name])
+    (folder / f"{name}.json").write_bytes(program)
+    (folder / f"{name}.pdiparams").write_bytes(values)
+    return folder / name
+
+
+def test_a_model_is_found_by_what_stands_in_front_of_the_ending(tmp_path):
+    exe, prefix = fluid.Executor(), written(tmp_path, "nn_LSTMCell")
+    _, feeds, fetches = fluid.io.load_inference_model(prefix, exe)
+    assert len(feeds) == 1
+    assert len(fetches) == 2
+    contents = fluid.io.read(tmp_path)
+    assert contents.kind == "inference model"
+    assert "matmul_v2(" in str(contents.program)
+    assert sorted(fluid.io.read(f"{prefix}.pdiparams").variables) == sorted(
+        fluid.io.read(prefix).variables
+    )
+
+
+def test_a_layer_is_made_of_it(tmp_path):
+    model = MODELS["nn_LSTMCell"]
+    layer = fluid.paddle.jit.load(str(written(tmp_path, "nn_LSTMCell")))
+    found = layer(*[fluid.to_tensor(array_of(each)) for each in model["fed"]])
+    for mine, recorded in zip(found, model["fetched"], strict=True):
+        np.testing.assert_allclose(mine.numpy(), array_of(recorded), 1e-5, 1e-6)
+
+
+def test_it_is_converted_to_a_model_of_paddle_2(tmp_path):
+    prefix, target = written(tmp_path, "nn_LSTMCell"), tmp_path / "older" / "net.pdmodel"
+    fluid.io.convert(prefix, target)
+    exe, model = fluid.Executor(), MODELS["nn_LSTMCell"]
+    program, feeds, fetches = fluid.io.load_inference_model(tmp_path / "older" / "net", exe)
+    fed = dict(zip(feeds, map(array_of, model["fed"]), strict=True))
+    for mine, recorded in zip(exe.run(program, fed, fetches), model["fetched"], strict=True):
+        np.testing.assert_allclose(mine, array_of(recorded), 1e-5, 1e-6)
+
+
+def test_operators_came_from_a_file():
+    program = fluid.Program.parse_from_string(files_of(MODELS["abs"])[0])
+    assert all(op.foreign for op in program.global_block().ops)
+    assert {op.type for op in program.global_block().ops} == {"feed", "abs", "fetch"}
+
+
+# -- what is no program of Paddle 3 ----------------------------------------------------------------
+
+
+def changed(old, new, name="abs"):
+    text = MODELS[name]["program"]
+    assert old in text
+    return text.replace(old, new).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"{", "expected JSON"),
+        (b'{"a": 1}', "JSON of another form"),
+        (b"[" * 100_000, "expected"),
+        (b'{"a":' * 100_000, "expected JSON"),
+        (b'{"x": \xff}', "expected JSON, found something else at byte 6"),
+        (b'{"x": ' + b"9" * 5000 + b"}", "expected JSON"),
+        (changed('"pir"', '"pdf"'), "the magic word 'pir', found 'pdf'"),
+        (changed('"1.abs"', "7"), "a text, found 7"),
+        (changed('"%":1}', '"%":77}'), "a whole operation pd_op.abs"),
+        (changed('"blocks":[', '"blocks":[],"others":['), "one block in a region"),
+        (changed('"A":[', '"A":{},"B":['), "expected"),
+    ],
+)
+def test_what_is_damaged_is_refused_and_named(data, message):
+    with pytest.raises(FileFormatError) as caught:
+        fluid.io.load_inference_model(None, fluid.Executor(), data)
+    assert message in str(caught.value)
+
+
+def test_an_operation_that_is_not_known_is_named_with_dialect_and_version():
+    with pytest.warns(UserWarning, match=r"the operation my_op\.abs2 \(PIR version 4"):
+        program = fluid.Program.parse_from_string(changed('"1.abs"', '"my_op.abs2"'))
+    assert "my_op.abs2(operand_0=x0)" in str(program)
+    with pytest.raises(UnknownOperatorError, match=r"my_op\.abs2"):
+        fluid.Executor().run(program, {"x0": np.ones([2, 3, 4], "float32")}, ["abs2_2.tmp_0"])
+
+
+def test_an_attribute_that_means_something_else_is_named():
+    data = changed('"D":false},"N":"approximate"', '"D":true},"N":"rounded"', "F_gelu")
+    with pytest.warns(UserWarning, match=r"the attribute rounded of pd_op\.gelu"):
+        fluid.Program.parse_from_string(data)
+
+
+def test_names_of_a_file_do_not_steer_the_terminal():
+    with pytest.warns(UserWarning) as caught:
+        fluid.Program.parse_from_string(changed('"1.abs"', '"x.\\u001b[31m"'))
+    assert "\x1b" not in str(caught[0].message)
