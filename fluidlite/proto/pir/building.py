@@ -251,6 +251,7 @@ def constant_of(
 ) -> None:
     """Numbers that the program holds."""
     result = op.results[0]
-    dtype = op.attributes.get("dtype") or getattr(result.spec, "dtype", DType.FP32)
+    said = op.attributes.get("dtype")
+    dtype: DType = result.spec.dtype if said is None else said
     name = f"{op.name}_{result.id}.tmp_0"
     decoder.operands[result.id] = HeldNumbers(block, values, shape, dtype, name)

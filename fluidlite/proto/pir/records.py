@@ -28,8 +28,8 @@ class Result(NamedTuple):
     """A value that an operation makes."""
 
     id: int
-    #: of a list one for each element; None where it is no tensor
-    spec: Spec | tuple[Spec | None, ...] | None
+    #: its Spec; of a list a tuple of one for each element; None where it is no tensor
+    spec: Any
 
 
 class Region(NamedTuple):
