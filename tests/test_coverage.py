@@ -29,15 +29,9 @@ def test_every_operator_that_is_left_out_has_a_reason(coverage):
     assert not [t for t in missing if coverage.why(coverage.OPERATORS, t) is None]
 
 
-#: operators of paddle 2.6 that are neither here nor have a reason yet
-TO_COME = """
-    correlation
-"""
-
-
 def test_every_operator_of_paddle_2_is_here_or_has_a_reason(coverage):
     missing = [t for t in coverage.operators_of_paddle_2() if not is_defined(t)]
-    assert not {t for t in missing if coverage.why_not_of_paddle_2(t) is None} - {*TO_COME.split()}
+    assert not [t for t in missing if coverage.why_not_of_paddle_2(t) is None]
 
 
 def test_no_operator_of_paddle_2_that_is_here_has_a_reason_why_not(coverage):

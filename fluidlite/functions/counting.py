@@ -19,8 +19,8 @@ from .elementary import cast, isnan
 from .items import get_item, set_item
 from .reduction import one_axis
 from .reduction import sum as total
-from .selection import chosen, indices_of, scatter_nd_add, sort
-from .shaping import broadcast_tensors, moveaxis, numel, reshape, stack, transpose
+from .selection import chosen, scatter_nd_add, sort
+from .shaping import moveaxis, numel, reshape, stack, transpose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -321,22 +321,9 @@ def index_put(
         value: what is written; spreads over the places.
         accumulate: add; what is named twice gets both.
     """
-    places = tuple(indices)
-    if not accumulate:
-        return set_item(x, places, value)
-    numbers = _as_numbers(places)
-    if len(numbers) > 1 and any(n.array.shape != numbers[0].array.shape for n in numbers):
-        numbers = broadcast_tensors(numbers)
-    index = stack(numbers, -1)
-    like = get_item(x, tuple(numbers)).detach()
-    return scatter_nd_add(x, index, add(multiply(like, 0.0), value))
-
-
-def _as_numbers(places: tuple[Any, ...]) -> list[Any]:
-    found: list[Any] = []
-    for each in places:
-        found.extend(indices_of(each) if each.array.dtype.kind == "b" else [each])
-    return found
+    if not isinstance(value, Operand):
+        value = x.results(np.asarray(value, x.array.dtype))
+    return eager.index_put(x, list(indices), value, accumulate=accumulate)
 
 
 def take(x: Tensor, index: Tensor, mode: str = "raise", name: str | None = None) -> Tensor:

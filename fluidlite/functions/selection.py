@@ -10,7 +10,7 @@ from ..eager.recording import eager
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
-from ..opdef.spec import broadcast, normal_axis
+from ..opdef.spec import normal_axis
 from .arithmetic import (
     add,
     cast_to,
@@ -323,13 +323,7 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
     >>> fluid.masked_select(x, x > 0).tolist()
     [1.0, 3.0]
     """
-    if x.array.shape == mask.array.shape:
-        return get_item(x, mask)
-    shapes = x.array.shape, mask.array.shape
-    if -1 in (*shapes[0], *shapes[1]):
-        return get_item(*spread_alike([x, mask]))
-    shape = broadcast(*shapes)
-    return get_item(broadcast_to(x, shape), broadcast_to(mask, shape))
+    return eager.masked_select(x, mask)
 
 
 def masked_fill(x: Tensor, mask: Tensor, value: Other, name: str | None = None) -> Tensor:

@@ -49,8 +49,14 @@ class margin_cross_entropy(Op):
         label = f.reshape(Label, shape=[rows, 1])
         right = f.one_hot(label, depth=classes, dtype=as_dtype(Logits.dtype))
         angle = f.acos(f.clip(Logits, min=-1.0, max=1.0))
-        moved = f.cos(angle * self.margin1 + self.margin2) - self.margin3
-        scaled = (Logits + right * (moved - Logits)) * self.scale
+        numbers = (self.margin1, self.margin2, self.margin3, self.scale)
+        # as texts, which are exact where attributes are of single precision
+        exact = [
+            f.fill_constant(shape=[1], dtype=as_dtype(Logits.dtype), str_value=repr(number))
+            for number in numbers
+        ]
+        moved = f.cos(angle * exact[0] + exact[1]) - exact[2]
+        scaled = (Logits + right * (moved - Logits)) * exact[3]
         found = f.softmax_with_cross_entropy.all(scaled, label)
         return found["Softmax"], found["Loss"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..errors import AttributeValueError, LoDError, ShapeError
 from ..ground.dtypes import DType
 from ..ground.values import bare
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value, Values
-from ..opdef.attribute import REQUIRED, need_choice
+from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import lod_of, offsets_of, positions_in
@@ -289,3 +290,73 @@ def _rows_left(X):
     """Of each row, how many its sequence has from there on."""
     number, position = positions_in(offsets_of(X, "X"))
     return np.diff(offsets_of(X, "X"))[number] - position
+
+
+class correlation(Op):
+    """Output = how alike the neighbourhoods of places in two pictures are, for each shift between
+    them (Dosovitskiy et al., FlowNet, ICCV 2015).
+
+    Input1, Input2: pictures, [N, C, H, W].
+    Output: [N, shifts, rows, columns].
+    pad_size: zeros around both.
+    kernel_size: the size of neighbourhoods.
+    max_displacement: the largest shift.
+    stride1, stride2: the steps between places, and between shifts.
+    corr_type_multiply: 1: likeness is the mean of products.
+    """
+
+    signature = "Input1, Input2 -> Output"
+    lod: ClassVar[str | None] = None
+    pad_size: int = REQUIRED
+    kernel_size: int = REQUIRED
+    max_displacement: int = REQUIRED
+    stride1: int = REQUIRED
+    stride2: int = REQUIRED
+    corr_type_multiply: int = 1
+
+    @property
+    def shifts(self) -> list[int]:
+        """The shifts in one direction."""
+        steps = self.max_displacement // self.stride2
+        return [self.stride2 * k for k in range(-steps, steps + 1)]
+
+    def left(self, sizes: Sequence[int]) -> list[int]:
+        """The sizes of the pictures that shifts stay within."""
+        around = 2 * (self.pad_size - self.max_displacement)
+        return [-1 if n == -1 else n + around for n in sizes]
+
+    def infer(self, Input1: Spec, Input2: Spec) -> Specs:
+        same_float(Input1=Input1, Input2=Input2)
+        need_ndim(4, Input1=Input1)
+        need_shape("Input2", Input2, Input1.shape, "as Input1")
+        need_choice(self, "corr_type_multiply", 1)
+        need_least(self, 1, "kernel_size", "stride1", "stride2")
+        need_least(self, 0, "pad_size", "max_displacement")
+        sizes = self.left(Input1.shape[2:])
+        if any(n != -1 and n < self.kernel_size for n in sizes):
+            raise ShapeError(
+                f"expected pictures that shifts of {self.max_displacement} leave something of, "
+                f"got {list(Input1.shape)}"
+            )
+        places = [-1 if n == -1 else (n - self.kernel_size) // self.stride1 + 1 for n in sizes]
+        return Input1.with_shape([Input1.shape[0], len(self.shifts) ** 2, *places])
+
+    def expand(self, f: Any, Input1: Value, Input2: Value) -> Value:
+        around = [0, 0, 0, 0, *[self.pad_size] * 4]
+        first, second = (f.pad(x, paddings=around, pad_value=0.0) for x in (Input1, Input2))
+        height, width = self.left(Input1.shape[2:])
+
+        def part(x: Value, down: int, right: int) -> Value:
+            starts = [self.max_displacement + down, self.max_displacement + right]
+            ends = [starts[0] + height, starts[1] + width]
+            return f.slice(x, axes=[2, 3], starts=starts, ends=ends)
+
+        inner = part(first, 0, 0)
+        window = dict(ksize=[self.kernel_size] * 2, strides=[self.stride1] * 2)
+        alike = []
+        for down in self.shifts:
+            for right in self.shifts:
+                products = inner * part(second, down, right)
+                means = f.pool2d(products, pooling_type="avg", **window)
+                alike.append(f.reduce_mean(means, dim=[1], keep_dim=True))
+        return f.concat(alike, axis=1)

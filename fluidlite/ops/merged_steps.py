@@ -15,6 +15,8 @@ class MergedSteps(Detached, abstract=True):
     """The step of an operator on each of some parameters; slots hold what it takes and gives for
     each of them.
 
+    Param, ParamOut: the parameters, before and behind.
+    Grad: their gradients.
     LearningRate: one for each parameter, or one for all.
     """
 
@@ -62,6 +64,8 @@ class MergedSteps(Detached, abstract=True):
 class merged_adam(MergedSteps):
     """The step of ``adam_v2`` on each of some parameters.
 
+    Moment1, Moment2, Moment1Out, Moment2Out: running means of gradients and of their squares.
+    Beta1Pow, Beta2Pow, Beta1PowOut, Beta2PowOut: powers of beta1 and beta2.
     beta1, beta2: how much of the running means stays.
     epsilon: keeps the division finite.
     use_global_beta_pow: the powers stay, since another operator has them.
@@ -84,6 +88,7 @@ class merged_adam(MergedSteps):
 class merged_momentum(MergedSteps):
     """The step of ``momentum`` on each of some parameters.
 
+    Velocity, VelocityOut: running sums of gradients.
     mu: how much of the velocity stays.
     use_nesterov: as of ``momentum``.
     regularization_method, regularization_coeff: those of ``momentum`` for each parameter, or none.

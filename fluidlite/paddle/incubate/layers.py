@@ -16,15 +16,14 @@ from ...contrib.layers import (
     tdm_child,
     tdm_sampler,
 )
+from ...eager.recording import eager
 from ...errors import ArgumentError, ShapeError
 from ...functions.arithmetic import matmul
-from ...functions.reduction import mean
-from ...functions.shaping import concat, unsqueeze
+from ...functions.shaping import unsqueeze
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...ir.variable import Variable
 from ...layer_helper import LayerHelper
-from ...nn.functional import avg_pool2d, pad
 from ...param_attr import ParamAttr
 
 __all__ = [
@@ -124,23 +123,15 @@ def correlation(
     """
     if corr_type_multiply != 1:
         raise ArgumentError(f"expected corr_type_multiply to be 1, got {corr_type_multiply!r:.60}")
-    around = [pad_size] * 4
-    first, second = pad(x, around), pad(y, around)
-    sizes = [int(size) - 2 * max_displacement for size in first.shape[2:]]
-    if min(sizes) < kernel_size:
-        raise ShapeError(f"correlation: shifts of {max_displacement} leave nothing of the pictures")
-    at = max_displacement
-    inner = first[:, :, at : at + sizes[0], at : at + sizes[1]]
-    steps = max_displacement // stride2
-    shifts = [stride2 * k for k in range(-steps, steps + 1)]
-    alike = []
-    for down in shifts:
-        for right in shifts:
-            high, wide = at + down, at + right
-            shifted = second[:, :, high : high + sizes[0], wide : wide + sizes[1]]
-            products = avg_pool2d(inner * shifted, kernel_size, stride1)
-            alike.append(mean(products, axis=1, keepdim=True))
-    return concat(alike, axis=1)
+    return eager.correlation(
+        x,
+        y,
+        pad_size=pad_size,
+        kernel_size=kernel_size,
+        max_displacement=max_displacement,
+        stride1=stride1,
+        stride2=stride2,
+    )
 
 
 list_public_names(globals())

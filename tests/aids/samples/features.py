@@ -49,3 +49,12 @@ def row_conv(rng):
     for name, lod in LODS.items():
         inputs = dict(X=rng.normal(size=[6, 3]), Filter=rng.normal(size=[4, 3]))
         yield Sample(inputs, name=name, lods=dict(X=lod))
+
+
+@samples("correlation")
+def correlation(rng):
+    pictures = dict(Input1=rng.normal(size=[1, 2, 5, 4]), Input2=rng.normal(size=[1, 2, 5, 4]))
+    steps = dict(stride1=1, stride2=1)
+    yield Sample(pictures, dict(pad_size=1, kernel_size=1, max_displacement=1, **steps))
+    steps = dict(stride1=2, stride2=2)
+    yield Sample(pictures, dict(pad_size=2, kernel_size=3, max_displacement=2, **steps), "steps")
