@@ -61,13 +61,11 @@ class inverse(OfMatrices):
         return dict(Input=dInput)
 
 
-class inverse_or_zero(inverse):
-    """The inverses of the matrices in the last two dimensions of Input, zeros for singular ones."""
+class inverse_or_nan(inverse):
+    """The inverses of the matrices in the last two dimensions of Input, NaN for singular ones."""
 
     def run(self, xp: Any, Input: Array) -> Array:
-        found = xp.inv_or_nan(Input)
-        numbers = xp.isfinite(Input).all((-2, -1), keepdims=True)
-        return xp.where(xp.isnan(found) & numbers, xp.zeros_like(found), found)
+        return xp.inv_or_nan(Input)
 
 
 class determinant(OfMatrices):
@@ -124,8 +122,7 @@ class cofactors(OfMatrices):
 class slogdeterminant(OfMatrices):
     """The signs of the determinants of Input, and the natural logarithms of their sizes.
 
-    Of singular matrices the sign is 0 and the logarithm -inf; their slope counts as 0, as in
-    Paddle.
+    Of singular matrices the sign is 0, the logarithm -inf, and its slope NaN.
 
     Input: square matrices.
     Out: of shape [2, ...]: signs, then logarithms, without the last two dimensions of Input.
@@ -144,7 +141,7 @@ class slogdeterminant(OfMatrices):
         def dInput():
             of_size = f.slice(dOut, axes=[0], starts=[1], ends=[2])
             of_size = f.reshape(of_size, shape=[*Input.shape[:-2], 1, 1])
-            return of_size * swapped(f, f.inverse_or_zero(Input))
+            return of_size * swapped(f, f.inverse_or_nan(Input))
 
         return dict(Input=dInput)
 

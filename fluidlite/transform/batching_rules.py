@@ -184,7 +184,7 @@ RULES |= {
                      "add_along", "maxout"), Whole(along("axis"), "rule")),
     "dropout": Whole(same, common=("Seed",)),
     "frexp": Whole(same),
-    **dict.fromkeys(("tril_triu", "inverse", "inverse_or_zero", "determinant", "cofactors",
+    **dict.fromkeys(("tril_triu", "inverse", "inverse_or_nan", "determinant", "cofactors",
                      "cholesky", "svd", "eigh", "eig", "eigvals", "pseudo_inverse"), Whole(same)),
     "clip_by_norm": BatchingRule(clipped),
     "squared_l2_norm": BatchingRule(square_norm),

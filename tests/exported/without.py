@@ -23,7 +23,7 @@ REASONS = {
     "runtimes do not search in rows": "searchsorted",
     "runtimes decompose no matrices": """
         cholesky cholesky_solve cofactors determinant eig eigh eigvals eigvalsh inverse
-        inverse_or_zero lstsq
+        inverse_or_nan lstsq
         lu lu_unpack matrix_rank pseudo_inverse qr slogdeterminant solve svd
         triangular_solve""",
     "several images, of which NonMaxSuppression's rows form sequences": """

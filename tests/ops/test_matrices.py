@@ -75,12 +75,12 @@ def test_equal_singular_values_have_slopes_by_the_values_alone():
     assert not np.isfinite(x.grad.numpy()).all()
 
 
-def test_the_slope_of_a_logarithm_of_zero_counts_as_zero():
+def test_the_slope_of_a_logarithm_of_zero_is_no_number():
     x = tensor(np.zeros([2, 2]), stop_gradient=False)
     found = linalg.slogdet(x)
     assert found.tolist() == [0.0, -np.inf]
     found.sum().backward()
-    assert x.grad.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert np.isnan(x.grad.numpy()).all()
 
 
 @pytest.mark.parametrize(
