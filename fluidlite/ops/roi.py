@@ -147,10 +147,12 @@ class roi_align_weights(RoiWeights):
         out = xp.zeros((len(begins), self.bins, self.size), begins.dtype)
         for r, (begin, span) in enumerate(zip(begins, spans)):
             count = self.sampling_ratio if self.sampling_ratio > 0 else math.ceil(span)
-            step = span / count
-            # only points near the image count, however large the region is
-            ends = ((-1 - begin) / step - 1, (self.size - begin) / step + 1)
-            first, last = (int(min(max(end, 0), self.bins * count)) for end in ends)
+            if count < 1:  # an aligned region without a size
+                continue
+            step, first, last = span / count, 0, self.bins * count
+            if step > 0:  # only points near the image count, however large the region is
+                ends = ((-1 - begin) / step - 1, (self.size - begin) / step + 1)
+                first, last = (int(min(max(end, 0), last)) for end in ends)
             number = xp.arange(first, last)
             # in the type of ROIs and in this order, as fluid rounds: a point may lie on an edge
             part, within = (v.astype(begins.dtype) for v in divmod(number, count))

@@ -42,6 +42,8 @@ def _regions(rng):
         dict(output_size=1, spatial_scale=0.5, sampling_ratio=3, aligned=False),
     ):
         yield "roi_align", {**shared, **options}
+    odd = f32([[2, 2, 2, 5], [3, 3, 3, 3], [1, 4, 6, 4]])
+    yield "roi_align", {**shared, "boxes": odd, "output_size": 2, "sampling_ratio": 2}
     for function in ("roi_pool", "psroi_pool"):
         yield function, dict(shared, output_size=2)
         yield function, dict(shared, output_size=(2, 1), spatial_scale=0.7)

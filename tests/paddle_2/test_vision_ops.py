@@ -139,6 +139,13 @@ def test_arguments_that_do_not_fit_are_refused(call, words):
         call(paddle.ones([3, 4]))
 
 
+def test_a_region_without_a_size_is_zeros():
+    images, regions = paddle.ones([1, 2, 4, 4]), paddle.to_tensor([[2.0, 2, 2, 3], [1, 1, 3, 3]])
+    parts = ops.roi_align(images, regions, paddle.to_tensor([2]), 2)
+    assert parts[0].tolist() == [[[0.0, 0.0]] * 2] * 2
+    assert parts[1].tolist() == [[[1.0, 1.0]] * 2] * 2
+
+
 def test_no_box_keeps_no_box():
     assert ops.nms(paddle.zeros([0, 4])).shape == [0]
     none = paddle.zeros([0])

@@ -25,7 +25,7 @@ def sizes(img: Any) -> tuple[int, int]:
 
 def to_array(img: Any) -> Any:
     """The pixels, [H, W, C]."""
-    kinds = {"I": "int32", "I;16": "int16", "F": "float32"}
+    kinds = {"I": "int32", "I;16": "int32", "F": "float32"}
     array = np.array(img, kinds.get(img.mode, "uint8"), copy=True)
     array = array * 255 if img.mode == "1" else array
     return array.reshape(img.size[1], img.size[0], -1)
