@@ -109,10 +109,12 @@ class fft_r2c(FourierTransform):
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         def dx():
-            back, last = dOut, self.places(X)[-1]
-            if self.onesided:
-                back = resized(f, dOut, last, X.shape[last])
-            return f.real(f.fft_c2c(back, **self.adjoint))
+            if not self.onesided:
+                return f.real(f.fft_c2c(dOut, **self.adjoint))
+            last = self.places(X)[-1]
+            count = X.shape[last]
+            once = between_ends(f, dOut, last, count, 0.5)
+            return f.fft_c2r(once, last_dim_size=count, **self.adjoint)
 
         return dict(X=dx)
 
@@ -158,18 +160,29 @@ class fft_c2r(FourierTransform):
         return xp.asarray(out, "float32" if X.dtype.itemsize == 8 else "float64")
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
-        """What is between the first number and the middle one stands for two."""
-
         def dx():
-            last = self.places(X)[-1]
             half = f.fft_r2c(dOut, onesided=True, **self.adjoint)
-            end, size = (self.count(X) + 1) // 2, X.shape[last]
-            parts = [part(f, half, last, 0, 1)]
-            parts += [part(f, half, last, 1, end) * 2.0] if end > 1 else []
-            parts += [part(f, half, last, end, size)] if size > end else []
-            return f.concat(parts, axis=last)
+            return between_ends(f, half, self.places(X)[-1], self.count(X), 2.0)
 
         return dict(X=dx)
+
+
+def between_ends(f: Any, half: Value, axis: int, count: int, factor: float) -> Value:
+    """A half of a transform, times a factor but for its first element and the middle one: what is
+    between these stands for two.
+
+    Args:
+        f: the interpreter.
+        half: the half.
+        axis: the dimension of which it is one.
+        count: how many elements there are along that in all.
+        factor: the factor.
+    """
+    end, size = (count + 1) // 2, half.shape[axis]
+    parts = [part(f, half, axis, 0, 1)]
+    parts += [part(f, half, axis, 1, end) * factor] if end > 1 else []
+    parts += [part(f, half, axis, end, size)] if size > end else []
+    return f.concat(parts, axis=axis)
 
 
 def part(f: Any, value: Value, axis: int, start: int, end: int) -> Value:
