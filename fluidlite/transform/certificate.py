@@ -16,6 +16,7 @@ from ..ir.program import Program
 from ..ir.text import program_text
 
 _TITLE = "certificate of a gradient, form 1"
+ONES = "1"  #: stands for a weight of ones
 #: method -> what it means in a report
 _METHODS = {
     "field": "polynomial identity",
@@ -189,7 +190,7 @@ class Certificate:
                 + (f"; for 2^-16 behind {', '.join(self.differences)}" if self.differences else "")
             )
         yield from (f"stopped at: {name}" for name in self.stopped)
-        yield from (f"weight: {name} = {weight}" for name, weight in self.weights)
+        yield from (f"weight: {name} = {weight or ONES}" for name, weight in self.weights)
         yield from (f"fed: {name} = {digest}" for name, digest in self.fed)
         if self.not_asked:
             yield f"parameters without a gradient: {', '.join(self.not_asked)}"

@@ -11,7 +11,7 @@ from ..ground.console import complain, say, say_json
 from ..ground.files import write_text
 from ..io.contents import read
 from ..onnx.contents import read_file
-from .certificate import Certificate
+from .certificate import ONES, Certificate
 from .certification import certify, check_certificate
 
 _EXAMPLES = """\
@@ -61,7 +61,7 @@ def register_certify(commands: Any) -> None:
         action="append",
         default=[],
         metavar="TARGET=NAME",
-        help="what a target of gradients is weighted with; once for each",
+        help="what a target of gradients is weighted with, 1 for ones; once for each",
     )
     parser.add_argument("--seed", type=int, help="of what is drawn; 0, or the certificate's")
     parser.add_argument("--rounds", type=int, default=2, help="at how many points")
@@ -83,7 +83,10 @@ def _certify(given: argparse.Namespace) -> int:
             certificate = certify(
                 contents.program,
                 feed,
-                target_gradients=dict(_pair(text, "--weight") for text in given.weight),
+                target_gradients={
+                    target: None if weight == ONES else weight
+                    for target, weight in (_pair(text, "--weight") for text in given.weight)
+                },
                 no_grad_set=given.no_grad,
                 seed=given.seed or 0,
                 rounds=given.rounds,

@@ -17,6 +17,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.conjugation import is_complex
 from .certificate import (
+    ONES,
     Certificate,
     CertifiedGradient,
     CertifiedOperator,
@@ -25,16 +26,9 @@ from .certificate import (
     fields_of,
     number_of,
 )
+from .certifying.amounts import Amount
 from .certifying.culprits import culprits, text_of
-from .certifying.equations import (
-    AT_KINKS,
-    NOT_FINITE,
-    Amount,
-    Equation,
-    Equations,
-    ValueTrace,
-    traced,
-)
+from .certifying.equations import AT_KINKS, NOT_FINITE, Equation, Equations, ValueTrace, traced
 from .certifying.evaluation import OperatorRunner
 from .certifying.field import EXPONENTS, PrimeField, ZeroDivisorError
 from .certifying.inside import differences_inside
@@ -83,7 +77,7 @@ def certify(
     program: Program,
     feed: Mapping[str, Any] | None = None,
     *,
-    target_gradients: Mapping[str | Variable, str | Variable] | None = None,
+    target_gradients: Mapping[str | Variable, str | Variable | None] | None = None,
     no_grad_set: Iterable[str | Variable] | None = None,
     seed: int = 0,
     rounds: int = 2,
@@ -102,7 +96,8 @@ def certify(
         program: with ``append_backward``, ``gradients`` or ``minimize`` done, or read from a file.
         feed: values of data that random numbers do not fit: numbers of classes, positive data.
             Whole numbers are drawn from 0 and 1 where they are not given.
-        target_gradients: target -> variable that it is weighted with, as given to ``gradients``.
+        target_gradients: target -> variable that it is weighted with, as given to ``gradients``;
+            None for ones, where no operator fills its gradient any more (:func:`simplify`).
         no_grad_set: variables at which gradients were told to stop when they were made.
         seed: of all that is drawn.
         rounds: at how many points.
@@ -164,8 +159,8 @@ def check_certificate(
             f"the certificate is of another program: its digest is {said or 'missing'}, that of "
             f"this program {digest_of(program)}"
         )
-    weights: dict[str | Variable, str | Variable] = {
-        target: weight
+    weights: dict[str | Variable, str | Variable | None] = {
+        target: None if weight == ONES else weight
         for target, _, weight in (line.partition(" = ") for line in fields.get("weight", []))
     }
     certificate = certify(
@@ -200,7 +195,7 @@ def _lines(text: str) -> list[str]:
 def _case(
     program: Program,
     feed: Mapping[str, Any] | None,
-    weights: Mapping[str | Variable, str | Variable] | None,
+    weights: Mapping[str | Variable, str | Variable | None] | None,
     stopped: Iterable[str | Variable] | None,
     seed: int,
     rounds: int,
@@ -231,7 +226,7 @@ def _case(
             raise ArgumentError(
                 f"the program has no variable {name!r} to feed{suggestion(name, block.vars)}"
             )
-    names = {_name(k): _name(v) for k, v in (weights or {}).items()}
+    names = {_name(k): "" if v is None else _name(v) for k, v in (weights or {}).items()}
     stops = tuple(sorted(_name(each) for each in stopped or ()))
     for name in stops:
         if not any(name in each.vars for each in program.blocks):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite import layers, transform
 from fluidlite.errors import ArgumentError, FileFormatError, GradientCheckError
 from fluidlite.transform import certify, check_certificate
 
@@ -266,3 +267,59 @@ def test_sequences_of_different_lengths_are_certified():
     certificate = certify(fluid.default_main_program(), feed=feed)
     assert certificate.ok
     assert check_certificate(str(certificate), fluid.default_main_program(), feed).ok
+
+
+# -- behind simplify -------------------------------------------------------------------------------
+
+
+def _square_net(x):
+    h = layers.fc(x, 5, act="relu")
+    return layers.mean(layers.square(layers.fc(h, 3)))
+
+
+def _entropy_net(x):
+    label = fluid.data("label", [4, 1], "int64")
+    scores = layers.fc(layers.fc(x, 5, act="tanh"), 3)
+    return layers.mean(layers.softmax_with_cross_entropy(scores, label))
+
+
+def _quotient_net(x):
+    h = layers.concat([layers.fc(x, 6, act="relu"), x], 1)
+    a, b = layers.split(h, 2, 1)
+    return layers.mean(a * b / (1.0 + layers.square(b)))
+
+
+def _normed_net(x):
+    return layers.mean(layers.log(layers.square(layers.layer_norm(layers.fc(x, 6))) + 1.0))
+
+
+@pytest.mark.parametrize("net", [_square_net, _entropy_net, _quotient_net, _normed_net])
+def test_simplified_gradients_are_certified_as_a_whole_and_wrong_ones_are_found(net):
+    loss = net(fluid.data("x", [4, 6]))
+    gradients = [gradient for _, gradient in fluid.append_backward(loss)]
+    simple = transform.simplify(fluid.default_main_program(), [loss, *gradients])
+    ones = {loss: None}
+    certificate = transform.certify(simple, target_gradients=ones)
+    assert certificate.ok and certificate.bits > 60
+    covered = {each.variable for each in certificate.gradients}
+    assert covered >= {parameter.name for parameter in simple.all_parameters()}
+    assert any("compared as a whole" in each.why for each in certificate.gradients)
+    assert transform.check_certificate(str(certificate), simple).ok
+
+    wrong = simple.clone()
+    scaled = [op for op in wrong.global_block().ops if op.type == "scale" and op.role & 1]
+    scaled[-1].set_attr("scale", 1.5 * scaled[-1].attr("scale") + 0.25)
+    assert not transform.certify(wrong, target_gradients=ones, raise_error=False).ok
+
+
+def test_a_parameter_whose_gradient_is_gone_lets_the_step_to_it_be_missing():
+    x = fluid.data("x", [4, 6])
+    loss = _square_net(x)
+    pairs = fluid.append_backward(loss)
+    main = fluid.default_main_program()
+    one = main.clone()
+    block = one.global_block()
+    first = pairs[0][1].name
+    block.set_ops(op for op in block.ops if not op.writes(first))
+    certificate = transform.certify(one, raise_error=False)
+    assert not certificate.ok or pairs[0][0].name in certificate.not_asked

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .equations import TOLERANCE, Amount, Equation, Share, ValueTrace, product
+from .amounts import Amount, product
+from .equations import TOLERANCE, Equation, Share, ValueTrace
 from .sweeps import Key, Mention, differentiated_by, names_in
 
 

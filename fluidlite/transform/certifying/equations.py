@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ground.values import SelectedRows, bare
 from ...ir.block import Block
 from ...opdef.gradient import is_constant
+from .amounts import Amount, nothing, plain_product, product
 from .evaluation import OperatorRunner, leaves, mapped, moving
-from .field import Exact, PrimeField, ZeroDivisorError
+from .field import PrimeField, ZeroDivisorError
 from .jets import Dual, lifted, numbers
 from .kinks import STEP, at_kinks, held, stepped
 from .sweeps import ClaimedSweep, Key, Mention
@@ -30,40 +30,11 @@ TOLERANCE = 2.0**-22
 #: the same where a slope is a difference of numbers
 ROUGH_TOLERANCE = 2.0**-16
 NOT_FINITE = "values are not finite at the point"
+WHOLE = "compared as a whole: gradients of values in between are not there"
 _DIRECTIONS = 4  # along which a kink is looked for
 AT_KINKS = "all of its elements are at kinks at the point"
 _TINY = 2.0**-58  # of what comes in, which counts as rounding of what goes out
 _BEND = 2.0**-8  # of a slope, by which it changes at a kink
-
-
-class Amount(NamedTuple):
-    """A product of a gradient and a direction: in numbers, their size, and in the field."""
-
-    number: float
-    size: float
-    exact: Exact | None
-
-    def plus(self, other: Amount) -> Amount:
-        """The sum of two."""
-        known = self.exact is not None and other.exact is not None
-        return Amount(
-            self.number + other.number,
-            self.size + other.size,
-            self.exact + other.exact if known else None,  # type: ignore[operator]
-        )
-
-    @property
-    def residue(self) -> int | None:
-        """What it is in the field."""
-        return None if self.exact is None else int(self.exact.values[()])
-
-    def equals(self, other: Amount, tolerance: float) -> str:
-        """By what they are equal: "field", "numbers", or nothing where they are not."""
-        if self.residue is not None and self.residue == other.residue:
-            return "field"
-        size = max(self.size, other.size)
-        near = abs(self.number - other.number) <= tolerance * size
-        return "numbers" if near and np.isfinite(size) else ""
 
 
 class Share(NamedTuple):
@@ -185,7 +156,76 @@ class Equations:
             if equation is not None:
                 equations.append(equation)
         equations += self._of_nothing()
-        return self._without_strangers(equations)
+        equations = self._without_strangers(equations)
+        if any(each.method in ("wrong", "missing") for each in equations):
+            wholes = [self._whole(each) if each.method == "wrong" else None for each in equations]
+            return self._without_steps(
+                [whole or each for whole, each in zip(wholes, equations, strict=True)]
+            )
+        return equations
+
+    def _whole(self, equation: Equation) -> Equation | None:
+        """The equation of a value from the operators between it and the targets together, where it
+        holds: gradients of values in between may not be there, or under other names.
+        """
+        key, there, claim = equation.key, equation.there, equation.claim
+        if there is None or claim is None:
+            return None
+        self._trace.runner.f.by_differences.clear()
+        try:
+            share = self._along(key, there)
+        except ZeroDivisorError:
+            raise
+        except Exception:  # an operator takes no value that moves
+            return None
+        whole = self._compared(key, there, claim, [share])
+        if whole is None or whole.method not in ("field", "numbers"):
+            return None
+        whole.why = WHOLE
+        return whole
+
+    def _along(self, key: Key, there: Any) -> Share:
+        """What operators in turn make of a value that moves: how the targets change."""
+        values, moves = self._trace.values, {key: there}
+        relevant = set(self._order())
+        first = -1
+        for mention in self._mentions[: self._sweep.end]:
+            read = [each for each in flowing_to(mention) if each in moves]
+            if not read or relevant.isdisjoint(mention.writes.values()):
+                continue
+            first = mention.position if first < 0 else first
+            env = {name: values[k] for name, k in mention.reads.items() if k in values}
+            if mention.op.instance().is_control:
+                env = {**self._before(mention), **env}
+            env.update((each.name, moves[each]) for each in read)
+            self._trace.runner.run(mention.op, env)
+            for name, out in mention.writes.items():
+                if name in env and _moves(env[name]) and self._takes_gradient(out):
+                    moves[out] = env[name]
+        total = nothing(self._field)
+        for target in self._sweep.targets:
+            if target in moves and target != key:
+                total = total.plus(self._weight(target, moves[target]))
+        return Share(max(first, 0), total)
+
+    def _without_steps(self, found: list[Equation]) -> list[Equation]:
+        """The equations but those of missing gradients that were a step to others, all of which are
+        right as a whole.
+        """
+        if not any(e.method == "missing" for e in found):
+            return found
+        right = {e.key for e in found if e.why == WHOLE or self._whole(e) is not None}
+        sources: dict[Key, set[Key]] = {}
+        for mention in self._mentions[: self._sweep.end]:
+            behind: set[Key] = set()
+            for key in filter(self._takes_gradient, flowing_to(mention)):
+                behind |= sources.get(key, {key})
+            sources.update(dict.fromkeys(mention.writes.values(), behind))
+        return [
+            e
+            for e in found
+            if e.method != "missing" or not sources.get(e.key) or not sources[e.key] <= right
+        ]
 
     def _of_nothing(self) -> list[Equation]:
         """The claims that belong to no value on the way: such gradients are zero."""
@@ -496,70 +536,3 @@ def _is_something(amount: Amount) -> bool:
 
 def _moves(value: Any) -> bool:
     return any(isinstance(leaf, Dual) and leaf.real.slope is not None for leaf in leaves(value))
-
-
-def nothing(prime_field: PrimeField) -> Amount:
-    """Zero."""
-    return Amount(0.0, 0.0, prime_field.constant(0))
-
-
-def product(gradient: Any, there: Any, prime_field: PrimeField) -> Amount:
-    """The product of a gradient and the direction along which a value moves.
-
-    Args:
-        gradient: as a program computes it.
-        there: the moving value.
-        prime_field: to compute in.
-
-    Raises:
-        ValueError: they have different shapes.
-    """
-    if isinstance(gradient, SelectedRows):
-        rows = bare(gradient.value)
-        part = bare(there)[np.asarray(gradient.numbers)]
-        return _of_arrays(lifted(prime_field, rows), part)
-    total = nothing(prime_field)
-    parts, directions = leaves(gradient), leaves(there)
-    if len(parts) < len(directions):
-        parts += [None] * (len(directions) - len(parts))
-    for part, direction in zip(parts, directions):
-        if part is not None and isinstance(direction, Dual):
-            total = total.plus(_of_arrays(lifted(prime_field, part), direction))
-    return total
-
-
-def _of_arrays(gradient: Dual, there: Dual) -> Amount:
-    if gradient.shape != there.shape:
-        if gradient.size != there.size or gradient.size != 1:
-            raise ValueError(
-                f"expected a gradient of shape {list(there.shape)}, got {list(gradient.shape)}"
-            )
-        gradient = gradient.reshape(there.shape)
-    if there.real.slope is None:
-        return nothing(there.field)
-    products = gradient.real.at * there.real.slope
-    exact = None
-    if gradient.exact is not None and there.exact is not None:
-        slope = there.exact.slope
-        exact = (
-            there.field.constant(0)
-            if slope is None
-            else (gradient.exact.at * slope).combined(np.sum, products.size)
-        )
-    return Amount(float(products.sum()), float(np.abs(products).sum()), exact)
-
-
-def plain_product(gradient: Any, value: Any) -> float:
-    """The product of a gradient and a value, in numbers.
-
-    Args:
-        gradient: as a program computes it.
-        value: what it is the gradient of.
-    """
-    if isinstance(gradient, SelectedRows):
-        rows = bare(value)[np.asarray(gradient.numbers)]
-        return float(np.sum(numbers(bare(gradient.value)) * numbers(rows)))
-    pairs = zip(leaves(gradient), leaves(value))
-    return float(
-        sum(np.sum(numbers(g) * numbers(v)) for g, v in pairs if g is not None and v is not None)
-    )

@@ -99,13 +99,14 @@ def sweeps_of(
     Args:
         block: the first one of a program.
         mentions: its operators.
-        weights: target -> the variable that it is weighted with, where it is not one.
+        weights: target -> the variable that it is weighted with, empty for ones, where no operator
+            fills its gradient.
 
     Raises:
         ArgumentError: there is none; or a weight is no variable.
     """
     names = names_in(mentions) | set(block.vars)
-    for name in (*weights, *weights.values()):
+    for name in filter(None, (*weights, *weights.values())):
         if name not in names:
             raise ArgumentError(
                 f"target_gradients: the program has no variable {name!r}{suggestion(name, names)}"
@@ -118,7 +119,8 @@ def sweeps_of(
             "the program has no gradients to certify: append_backward, gradients or minimize "
             "writes them"
         )
-    sweeps = [_settled(sweep, mentions) for sweep in _divided(parts, names)]
+    is_told = "" in weights.values()  # then all of it is one sweep, and constants are no seeds
+    sweeps = [_settled(sweep, mentions) for sweep in _divided(parts, names, not is_told)]
     _weight(sweeps[0], mentions, weights)
     for each in sweeps:
         if not each.targets:
@@ -133,12 +135,14 @@ def _computes_gradients(mention: Mention, names: Container[str]) -> bool:
     return any(differentiated_by(name, names) is not None for name in mention.writes)
 
 
-def _divided(parts: Sequence[Mention], names: Container[str]) -> Iterator[ClaimedSweep]:
+def _divided(
+    parts: Sequence[Mention], names: Container[str], has_seeds: bool
+) -> Iterator[ClaimedSweep]:
     """The sweeps: one begins where a gradient is filled behind operators that compute some."""
     sweep: ClaimedSweep | None = None
     gradients: set[Key] = set()  # of gradients, in this sweep
     for mention in parts:
-        seeded = _seeded(mention, names, gradients)
+        seeded = _seeded(mention, names, gradients) if has_seeds else None
         if sweep is None or (seeded is not None and len(sweep.seeds) < len(gradients)):
             if sweep is not None:
                 yield sweep
@@ -173,12 +177,20 @@ def _seeded(mention: Mention, names: Container[str], made: Container[Key]) -> st
 
 
 def _weight(sweep: ClaimedSweep, mentions: Sequence[Mention], weights: Mapping[str, str]) -> None:
-    """Say which targets of the first sweep have weights."""
+    """Say which targets of the first sweep have weights; those without one are weighted by ones.
+
+    Where what filled a gradient is gone, the gradients of the target may stand before it is there.
+    """
     for target, weight in weights.items():
+        made = [m for m in mentions if target in m.writes]
+        if made and made[0].position >= sweep.begin:
+            sweep.end = max(sweep.end, made[0].position + 1)
+            sweep.targets[made[0].writes[target]] = Key(weight, 0) if weight else None
+            continue
         keys = [Key(target, 0), Key(weight, 0)]
         for mention in mentions[: sweep.begin]:
             keys = [mention.writes.get(key.name, key) for key in keys]
-        sweep.targets[keys[0]] = keys[1]
+        sweep.targets[keys[0]] = keys[1] if weight else None
 
 
 def _settled(sweep: ClaimedSweep, mentions: Sequence[Mention]) -> ClaimedSweep:
