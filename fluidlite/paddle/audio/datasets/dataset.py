@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ....errors import ArgumentError, FileError
+from ....errors import ArgumentError
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....readers.datasets import Dataset
@@ -71,24 +70,6 @@ class AudioClassificationDataset(Dataset):
 
     def __len__(self) -> int:
         return len(self.files)
-
-
-def folder_of(*names: str) -> str:
-    """The folder of a set in ``~/.cache/paddle/dataset``.
-
-    Args:
-        names: of the folders down to it.
-
-    Raises:
-        FileError: it is not there.
-    """
-    home = os.path.join(os.path.expanduser("~"), ".cache", "paddle", "dataset")
-    path = os.path.join(home, *names)
-    if not os.path.isdir(path):
-        raise FileError(
-            f"there is no {path}: put the folder of the set there; nothing is downloaded"
-        )
-    return path
 
 
 def fold_of(split: int, n_folds: int) -> int:

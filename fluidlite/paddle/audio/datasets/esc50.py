@@ -10,7 +10,8 @@ from ....dataset.formats.archives import format_of
 from ....ground.files import read_text
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
-from .dataset import AudioClassificationDataset, fold_of, folder_of
+from ...text.datasets.local import file_of
+from .dataset import AudioClassificationDataset, fold_of
 
 _LABELS = [
     "Dog", "Rooster", "Pig", "Cow", "Frog", "Cat", "Hen", "Insects (flying)", "Sheep", "Crow",
@@ -52,7 +53,7 @@ class ESC50(AudioClassificationDataset):
         **kwargs: Any,
     ) -> None:
         fold = fold_of(split, _FOLDS)
-        folder = folder_of("ESC-50-master")
+        folder = file_of(None, "", "ESC-50-master")
         table = os.path.join(folder, "meta", "esc50.csv")
         with format_of(table):
             rows = [

@@ -7,7 +7,8 @@ from typing import Any
 
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
-from .dataset import AudioClassificationDataset, fold_of, folder_of
+from ...text.datasets.local import file_of
+from .dataset import AudioClassificationDataset, fold_of
 
 _LABELS = ["angry", "disgust", "fear", "happy", "neutral", "ps", "sad"]
 
@@ -42,7 +43,7 @@ class TESS(AudioClassificationDataset):
         **kwargs: Any,
     ) -> None:
         fold = fold_of(split, n_folds)
-        folder = folder_of("TESS_Toronto_emotional_speech_set")
+        folder = file_of(None, "", "TESS_Toronto_emotional_speech_set")
         paths = sorted(
             os.path.join(where, name)
             for where, _, names in os.walk(folder)

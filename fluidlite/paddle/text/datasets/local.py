@@ -52,8 +52,7 @@ def file_of(given: str | None, folder: str, *names: str) -> str:
     existing = next((path for path in paths if os.path.exists(path)), None)
     if existing is None:
         raise FileError(
-            f"there is no {paths[0]}: put the file of the set there, or give its path; nothing is "
-            "downloaded"
+            f"there is no {paths[0]}: put the files of the set there; nothing is downloaded"
         )
     return existing
 
