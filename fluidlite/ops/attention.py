@@ -395,7 +395,7 @@ class fused_rotary_position_embedding(Op):
     use_neox_rotary_style: turn neighbours; else the two halves.
     """
 
-    signature = "q, k?, v?, sin?!, cos?!, position_ids?! -> out_q, out_k?, out_v?"
+    signature = "q, k?, v?, sin?!, cos?!, position_ids?! -> out_q, out_k?~, out_v?~"
     lod: ClassVar[str | None] = None
     use_neox_rotary_style: bool = True
 

@@ -129,7 +129,7 @@ class unique_consecutive(DetachedValues):
 
     Index: of each of X, which of Out it is.
     Counts: how many of X each of Out stands for.
-    return_inverse, return_counts: whether Index and Counts are there.
+    return_inverse, return_counts: whether somebody reads Index and Counts.
     axis: the dimension of the slices; none for elements.
     dtype: the element type of Index and Counts.
     """
@@ -145,11 +145,7 @@ class unique_consecutive(DetachedValues):
         if self.axis:
             out = X.with_dim(normal_axis(self.axis[0], X.ndim), -1)
         places = spec([-1], self.places_type)
-        return (
-            out,
-            places if self.return_inverse else None,
-            places if self.return_counts else None,
-        )
+        return out, places, places
 
     @property
     def places_type(self) -> DType:
@@ -165,8 +161,8 @@ class unique_consecutive(DetachedValues):
         ends = xp.concatenate([starts[1:], xp.asarray([len(rows)] * min(len(rows), 1), int)])
         return (
             xp.moveaxis(rows[starts], 0, axis),
-            (xp.cumsum(new) - 1).astype(kind) if self.return_inverse else None,
-            (ends - starts).astype(kind) if self.return_counts else None,
+            (xp.cumsum(new) - 1).astype(kind),
+            (ends - starts).astype(kind),
         )
 
 

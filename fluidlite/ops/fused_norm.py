@@ -207,7 +207,7 @@ class OfResidual(Normed, abstract=True):
     bias: added to x.
     residual: added to both.
     norm_weight, norm_bias: of the normalisation, a number for each element of a sample.
-    residual_out: the sum, where there is a residual.
+    residual_out: the sum.
     epsilon: keeps the square root away from 0.
     begin_norm_axis: the first dimension of a sample.
     quant_scale: not above 0: Out stays a float.
@@ -248,7 +248,7 @@ class rms_norm(OfResidual):
     ) -> Specs:
         self.check(x=x, bias=bias, residual=residual, norm_weight=norm_weight, norm_bias=norm_bias)
         flat(x.shape, self.begin_norm_axis)
-        return x, None if residual is None else x
+        return x, x
 
     def expand(
         self,
@@ -267,7 +267,7 @@ class rms_norm(OfResidual):
         normal = rows * f.rsqrt(mean + self.epsilon)
         normal = f.elementwise_mul(normal, f.reshape(norm_weight, shape=[size]))
         normal = added(f, normal, norm_bias)
-        return f.reshape(normal, shape=shape), None if residual is None else both
+        return f.reshape(normal, shape=shape), both
 
 
 class fused_bias_residual_layernorm(OfResidual):
@@ -294,7 +294,7 @@ class fused_bias_residual_layernorm(OfResidual):
     ) -> Specs:
         self.check(x=x, bias=bias, residual=residual, norm_weight=norm_weight, norm_bias=norm_bias)
         one = x.with_shape([flat(x.shape, self.begin_norm_axis)[0]])
-        return x, None if residual is None else x, one, one
+        return x, x, one, one
 
     def expand(
         self,
@@ -308,5 +308,4 @@ class fused_bias_residual_layernorm(OfResidual):
         scaled = None if residual is None else f.scale(residual, scale=self.residual_alpha)
         both = added(f, x, bias, scaled)
         found = self.normed(f, both, norm_weight, norm_bias, self.begin_norm_axis)
-        around = None if residual is None else both
-        return found["Y"], around, found["Mean"], found["Variance"]
+        return found["Y"], both, found["Mean"], found["Variance"]

@@ -422,7 +422,9 @@ class OfScale(Op, abstract=True):
     only_observer: move the scale, and leave the numbers alone.
     """
 
-    signature = "X, Scale!, ZeroPoint!, InAccum?!, InState?! -> Y, OutState?, OutAccum?, OutScale?"
+    signature = (
+        "X, Scale!, ZeroPoint!, InAccum?!, InState?! -> Y, OutState?~, OutAccum?~, OutScale?~"
+    )
     quant_axis: int = 0
     bit_length: int = 8
     round_type: int = 0
