@@ -1,6 +1,7 @@
 """Sparse tensors compute what dense ones do, with gradients of every order."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -282,6 +283,9 @@ def test_values_are_what_gradients_flow_through():
     assert x.grad.values().tolist() == [1.0]
     x.clear_grad()
     assert x.grad.values().tolist() == [0.0]
+    (x.clone().cpu().values() * 3.0).sum().backward()
+    assert np.asarray(x.grad).tolist() == [3.0, 0.0]
+    assert pickle.loads(pickle.dumps(x)).tolist() == copy.copy(x).tolist() == [0.5, 0.0]
     x.clear_gradient(False)
     assert x.grad is None
 

@@ -178,6 +178,14 @@ class SparseTensor(HoldsValues):
         """The same elements, through which nothing flows."""
         return self.with_values(self._values.detach())
 
+    def clone(self) -> Any:
+        """A copy, through which gradients flow."""
+        return self.with_values(self._values.clone())
+
+    def cpu(self) -> Any:
+        """The tensor itself: that is where it is."""
+        return self
+
     # -- other forms ---------------------------------------------------------------------------
 
     def to_dense(self) -> Any:
@@ -191,6 +199,9 @@ class SparseTensor(HoldsValues):
     def numpy(self) -> Any:
         """The whole tensor as an array."""
         return self.to_dense().numpy()
+
+    def __array__(self, *given: Any, **named: Any) -> Places:
+        return np.array(self.numpy(), *given, **named)
 
     def tolist(self) -> Any:
         """The whole tensor as lists in lists."""
