@@ -94,10 +94,13 @@ def load(path: Path | BytesIO, **configs: Any) -> Any:
         data = read_bytes(name)
     if data[:1] != _PICKLE and name.endswith(MODEL):
         return Program.parse_from_string(data)
-    value = stored_in(Source.of(data, name))
-    if isinstance(value, dict) and not configs.get("keep_name_table"):
-        value.pop(NAME_TABLE, None)
-    return _tensors(value, bool(configs.get("return_numpy", False)))
+    value, plain = stored_in(Source.of(data, name)), bool(configs.get("return_numpy", False))
+    names = value.get(NAME_TABLE) if isinstance(value, dict) else None
+    if not isinstance(names, dict):
+        return _tensors(value, plain, arrays=not _has_pairs(value))
+    if not configs.get("keep_name_table"):
+        del value[NAME_TABLE]
+    return {key: _tensors(each, plain, arrays=key in names) for key, each in value.items()}
 
 
 def _values_of_model(path: str) -> dict[str, Any]:
@@ -154,18 +157,36 @@ def _stored(value: Any) -> Any:
     return value
 
 
-def _tensors(value: Any, plain: bool) -> Any:
-    """Nested data with tensors, or arrays, in the place of what stands for them."""
-    if isinstance(value, tuple) and list(map(type, value)) == [str, np.ndarray]:
-        return _tensors(value[1], plain)
-    if isinstance(value, np.ndarray):
+def _is_pair(value: Any) -> bool:
+    """Whether something stands for a tensor: its name, and its elements."""
+    return isinstance(value, tuple) and list(map(type, value)) == [str, np.ndarray]
+
+
+def _has_pairs(value: Any) -> bool:
+    """Whether tensors stand in nested data; then its arrays are none."""
+    if isinstance(value, (Mapping, list, tuple)) and not _is_pair(value):
+        return any(map(_has_pairs, value.values() if isinstance(value, Mapping) else value))
+    return _is_pair(value)
+
+
+def _tensors(value: Any, plain: bool, arrays: bool) -> Any:
+    """Nested data with tensors, or arrays, in the place of what stands for them.
+
+    Args:
+        value: as it was stored.
+        plain: give arrays.
+        arrays: whether an array without a name stands for a tensor, too.
+    """
+    if _is_pair(value):
+        return _tensors(value[1], plain, True)
+    if isinstance(value, np.ndarray) and arrays:
         if value.dtype == np.uint16 and not plain:  # bfloat16, as paddle writes it
             value = value.view(bfloat16())
         return value if plain else Tensor(value)
     if isinstance(value, Mapping):
-        return {key: _tensors(each, plain) for key, each in value.items()}
+        return {key: _tensors(each, plain, arrays) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(_tensors(each, plain) for each in value)
+        return type(value)(_tensors(each, plain, arrays) for each in value)
     return value
 
 

@@ -154,3 +154,15 @@ def test_models_are_bytes(tmp_path, model):
         (found,) = exe.run(program, feed=feed, fetch_list=fetches)
     np.testing.assert_array_equal(found, expected)
     assert static.normalize_program(y.block.program, [x], [y]).global_block().ops[0].type == "feed"
+
+
+def test_arrays_beside_tensors_stay_arrays(tmp_path):
+    def classes(obj):
+        paddle.save(obj, str(tmp_path / "obj.pdparams"))
+        found = paddle.load(str(tmp_path / "obj.pdparams"))
+        return {key: type(each).__name__ for key, each in found.items()}
+
+    array, tensor = np.ones(2), paddle.to_tensor([1.0])
+    assert classes({"n": array}) == {"n": "Tensor"}
+    assert classes({"n": array, "t": [tensor]}) == {"n": "ndarray", "t": "list"}
+    assert classes({"n": array, "t": tensor}) == {"n": "ndarray", "t": "Tensor"}
