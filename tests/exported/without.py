@@ -12,7 +12,7 @@ REASONS = {
         fake_quantize_range_abs_max generate_mask_labels mine_hard_examples perspective_points
         precision_recall psroi_weights
         roi_align_weights roi_perspective_transform sequence_pad sequence_scatter
-        sequence_topk_avg_pooling similarity_focus target_assign warpctc yolov3_loss
+        sequence_topk_avg_pooling similarity_focus target_assign warpctc warprnnt yolov3_loss
         yolov3_targets""",
     "complex numbers": """
         angle as_complex as_real complex conj fft_c2c fft_c2r fft_r2c imag real stft""",

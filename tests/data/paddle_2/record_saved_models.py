@@ -13,7 +13,7 @@ from pathlib import Path
 FILE = Path(__file__).with_name("saved_models.tar.xz")
 LONG = (
     "layer.RNN_", "layer.BiRNN_LSTM", "layer.BiRNN_Simple", "layer.Transformer.",
-    "layer.TransformerDecoder.", "layer.RNNTLoss",
+    "layer.TransformerDecoder.",
 )  # fmt: skip
 TRAININGS = (
     "adadelta adamw conv indexed lamb lstm merged_adam merged_momentum momentum scaled".split()  # noqa: SIM905
