@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import ceil
 from operator import add
+from typing import Any, NamedTuple
 
 from ..ground.callsite import CallSite
 from ..ir.analysis import blocks_driven_by, fetched_names, read_by_gradients
@@ -19,6 +20,15 @@ Value = Version
 #: between replacements in front of one position
 _STEP = 2.0**-32
 Slots = Mapping[str, tuple[Value | None, ...]]
+
+
+class Spelt(NamedTuple):
+    """An operator of a program, as it is or as another one that computes the same there."""
+
+    type: str
+    inputs: Slots
+    outputs: Slots
+    attrs: Mapping[str, Any]
 
 
 def _by_slot(slots: Mapping[str, Names], values: Iterable[Value]) -> Slots:
@@ -57,7 +67,7 @@ class BlockValues(Versions):
         self._placed: Counter[int] = Counter()
         self._moved_readers: dict[Value, list[float]] = {}
         self._moved_writes: dict[str, list[float]] = {}
-        self._slots: dict[int, tuple[Slots, Slots]] = {}
+        self._spelt: dict[int, Spelt] = {}
         self._needed = needed
         self._numbers = numbers
         readers, rebound = self.readers, self.rebound
@@ -78,16 +88,17 @@ class BlockValues(Versions):
                 value = (name, bisect_left(self.rebound.get(name, ()), position))
                 insort(self.readers.setdefault(value, []), position)
 
-    def slots(self, at: int) -> tuple[Slots, Slots]:
-        """What the operator at a position reads and writes, by slot; None in an empty place of a
+    def spelt(self, at: int) -> Spelt:
+        """The operator at a position as it is, with values by slot; None in an empty place of a
         list.
         """
-        slots = self._slots.get(at)
-        if slots is None:
+        spelt = self._spelt.get(at)
+        if spelt is None:
             op = self.ops[at]
-            slots = (_by_slot(op.inputs, self.reads[at]), _by_slot(op.outputs, self.writes[at]))
-            self._slots[at] = slots
-        return slots
+            inputs = _by_slot(op.inputs, self.reads[at])
+            outputs = _by_slot(op.outputs, self.writes[at])
+            spelt = self._spelt[at] = Spelt(op.type, inputs, outputs, op.attrs)
+        return spelt
 
     def said(self, at: float) -> str:
         """An operator in a message: its position in the user's program, its type and line; that

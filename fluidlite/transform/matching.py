@@ -13,9 +13,9 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
-from .block_values import BlockValues, Slots, Value
+from .block_values import BlockValues, Slots, Spelt, Value
 from .patterns import PatternNode, Variant
-from .spellings import Spelt, commutes, element_count, meet_at_ends, readings, same_attribute
+from .spellings import commutes, element_count, meet_at_ends, readings, same_attribute
 
 MOST_READERS = 64  #: of a value, that are tried for another result of a pattern
 
@@ -98,7 +98,7 @@ class Match:
     def _reading_of(self, node: PatternNode) -> Spelt:
         at = self.positions[node.at]
         spec_of = spec_finder(self.values)
-        return next(r for r in readings(_as_is(self.values, at), spec_of) if r.type == node.type)
+        return next(r for r in readings(self.values.spelt(at), spec_of) if r.type == node.type)
 
     def __repr__(self) -> str:
         where = ", ".join(map(str, self.sorted_positions))
@@ -121,11 +121,6 @@ def spec_finder(values: BlockValues) -> Callable[[Value | None], Spec | None]:
         return None if variable is None else variable.spec
 
     return spec_of
-
-
-def _as_is(values: BlockValues, at: int) -> Spelt:
-    op = values.ops[at]
-    return Spelt(op.type, *values.slots(at), op.attrs)
 
 
 #: a value of the pattern and one of the block that has to be it; or a node and a position
@@ -236,7 +231,7 @@ class Matcher:
     def _alternatives(self, node: PatternNode, at: int, rest: Goals) -> Iterator[Goals]:
         """The ways in which an operator may stand for a node: what is left to reach then."""
         is_read = False
-        for reading in readings(_as_is(self.values, at), self._spec_of):
+        for reading in readings(self.values.spelt(at), self._spec_of):
             if reading.type == node.type:
                 is_read = True
                 if self._attributes_agree(node, reading, at):

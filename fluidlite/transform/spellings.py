@@ -7,26 +7,17 @@ matrices is ``matmul``, that of a stack of them is not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..ground.dtypes import Kind
 from ..opdef.definition import Op, lookup
 from ..opdef.spec import Spec, size_of
-from .block_values import Slots, Value
+from .block_values import Spelt, Value
 
 #: gives what is known about a value
 SpecOf = Callable[[Value | None], Spec | None]
-
-
-class Spelt(NamedTuple):
-    """An operator of a program, as it is or as another one that computes the same there."""
-
-    type: str
-    inputs: Slots
-    outputs: Slots
-    attrs: Mapping[str, Any]
 
 
 #: function of a reading and the specs -> other readings of it
