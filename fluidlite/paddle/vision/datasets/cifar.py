@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ....dataset.formats.cifar import pictures
 from ....ground.tracebacks import api_boundaries
-from ...text.datasets.local import file_of, part_of
-from .pictured import SET, PicturedSet
+from .pictured import SET, ArchiveSet
 
 __all__: list[str] = []
 
 
 @SET
-class Cifar10(PicturedSet):
+class Cifar10(ArchiveSet):
     """Colored pictures of 32x32 pixels, of 10 kinds.
 
     Args:
         mode: "train" or "test".
     """
 
-    _file: ClassVar[str] = "cifar-10-python.tar.gz"
+    _home = ("cifar", "cifar-10-python.tar.gz")
     _parts: ClassVar[dict[str, str]] = {"train": "data_batch", "test": "test_batch"}
 
-    def __init__(
-        self,
-        data_file: str | None = None,
-        mode: str = "train",
-        transform: Callable[[Any], Any] | None = None,
-        download: bool = True,
-        backend: str | None = None,
-    ) -> None:
-        super().__init__(transform, backend)
-        self.mode = part_of(mode, "train", "test")
-        self.data_file = file_of(data_file, "cifar", self._file)
-        self.data = list(pictures(self.data_file, self._parts[self.mode]))
+    def _read(self) -> None:
+        self.data = list(pictures(self.data_file, self.flag))
 
     def __getitem__(self, idx: int) -> tuple[Any, Any]:
         pixels, label = self.data[idx]
@@ -56,7 +44,7 @@ class Cifar100(Cifar10):
         mode: "train" or "test".
     """
 
-    _file: ClassVar[str] = "cifar-100-python.tar.gz"
+    _home = ("cifar", "cifar-100-python.tar.gz")
     _parts: ClassVar[dict[str, str]] = {"train": "train", "test": "test"}
 
 

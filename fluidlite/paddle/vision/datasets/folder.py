@@ -69,12 +69,6 @@ def _files(
     return [path for path in paths if valid(path)]
 
 
-def _need_some(root: str, files: Sequence[Any], extensions: Sequence[str] | None) -> None:
-    if not files:
-        known = ", ".join(IMG_EXTENSIONS if extensions is None else extensions)
-        raise FileError(f"{root}: expected files that end in {known} below it, found none")
-
-
 def _folders(root: str) -> list[str]:
     try:
         return sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
@@ -82,75 +76,76 @@ def _folders(root: str) -> list[str]:
         raise FileError(f"{root}: expected a folder: {error}") from error
 
 
+class _Folder(Dataset):
+    """Samples of files below a folder."""
+
+    def __init__(
+        self,
+        root: str,
+        loader: Callable[[str], Any] | None = None,
+        extensions: Sequence[str] | None = None,
+        transform: Callable[[Any], Any] | None = None,
+        is_valid_file: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.root = root
+        self.transform = transform
+        self.loader = default_loader if loader is None else loader
+        if extensions is None and is_valid_file is None:
+            extensions = IMG_EXTENSIONS
+        self.extensions = extensions
+        self._list(is_valid_file)
+        if not self.samples:
+            known = ", ".join(IMG_EXTENSIONS if extensions is None else extensions)
+            raise FileError(f"{root}: expected files that end in {known} below it, found none")
+
+    samples: list[Any]
+
+    def _list(self, is_valid_file: Callable[[str], bool] | None) -> None:
+        """Find the samples."""
+        raise NotImplementedError
+
+    def _sample(self, path: str) -> Any:
+        """What is made of a file."""
+        sample = self.loader(path)
+        return sample if self.transform is None else self.transform(sample)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+
 @_FOLDERS
-class DatasetFolder(Dataset):
+class DatasetFolder(_Folder):
     """The files below a folder, whose folders are classes: a sample, and the number of its class.
 
     Its ``classes`` are the names, ``class_to_idx`` has their numbers, ``samples`` paths and
     numbers, ``targets`` the numbers.
     """
 
-    def __init__(
-        self,
-        root: str,
-        loader: Callable[[str], Any] | None = None,
-        extensions: Sequence[str] | None = None,
-        transform: Callable[[Any], Any] | None = None,
-        is_valid_file: Callable[[str], bool] | None = None,
-    ) -> None:
-        self.root = root
-        self.transform = transform
-        self.loader = default_loader if loader is None else loader
-        if extensions is None and is_valid_file is None:
-            extensions = IMG_EXTENSIONS
-        self.extensions = extensions
-        self.classes = _folders(root)
+    def _list(self, is_valid_file: Callable[[str], bool] | None) -> None:
+        self.classes = _folders(self.root)
         self.class_to_idx = {name: number for number, name in enumerate(self.classes)}
         self.samples = [
             (path, number)
             for name, number in self.class_to_idx.items()
-            for path in _files(os.path.join(root, name), extensions, is_valid_file)
+            for path in _files(os.path.join(self.root, name), self.extensions, is_valid_file)
         ]
-        _need_some(root, self.samples, extensions)
         self.targets = [number for _, number in self.samples]
 
     def __getitem__(self, index: int) -> tuple[Any, int]:
         path, target = self.samples[index]
-        sample = self.loader(path)
-        return (sample if self.transform is None else self.transform(sample)), target
-
-    def __len__(self) -> int:
-        return len(self.samples)
+        return self._sample(path), target
 
 
 @_FOLDERS
-class ImageFolder(Dataset):
+class ImageFolder(_Folder):
     """The files below a folder, each in a list of its own; ``samples`` are their paths."""
 
-    def __init__(
-        self,
-        root: str,
-        loader: Callable[[str], Any] | None = None,
-        extensions: Sequence[str] | None = None,
-        transform: Callable[[Any], Any] | None = None,
-        is_valid_file: Callable[[str], bool] | None = None,
-    ) -> None:
-        self.root = root
-        self.loader = default_loader if loader is None else loader
-        if extensions is None and is_valid_file is None:
-            extensions = IMG_EXTENSIONS
-        self.extensions = extensions
-        _folders(root)
-        self.samples = _files(root, extensions, is_valid_file)
-        _need_some(root, self.samples, extensions)
-        self.transform = transform
+    def _list(self, is_valid_file: Callable[[str], bool] | None) -> None:
+        _folders(self.root)
+        self.samples = _files(self.root, self.extensions, is_valid_file)
 
     def __getitem__(self, index: int) -> list[Any]:
-        sample = self.loader(self.samples[index])
-        return [sample if self.transform is None else self.transform(sample)]
-
-    def __len__(self) -> int:
-        return len(self.samples)
+        return [self._sample(self.samples[index])]
 
 
 api_boundaries(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ....functions.arithmetic import get_default_dtype
 from ....ground.docstrings import Family
 from ....ground.tracebacks import api_boundaries
 from ....readers.datasets import Dataset
+from ...text.datasets.local import file_of, part_of
 from ..image import checked_backend
 
 __all__: list[str] = []
@@ -60,6 +61,31 @@ class PicturedSet(Dataset):
         if self.transform is not None:
             picture = self.transform(picture)
         return picture if self.backend == "pil" else picture.astype(self.dtype)
+
+
+class ArchiveSet(PicturedSet):
+    """Pictures of one archive."""
+
+    _home: ClassVar[tuple[str, str]]  #: the folder and the file where it is when no path is given
+    _parts: ClassVar[dict[str, str]]  #: mode -> what the archive calls the part
+
+    def __init__(
+        self,
+        data_file: str | None = None,
+        mode: str = "train",
+        transform: Callable[[Any], Any] | None = None,
+        download: bool = True,
+        backend: str | None = None,
+    ) -> None:
+        super().__init__(transform, backend)
+        self.mode = part_of(mode, *self._parts)
+        self.flag = self._parts[self.mode]
+        self.data_file = file_of(data_file, *self._home)
+        self._read()
+
+    def _read(self) -> None:
+        """Find the samples."""
+        raise NotImplementedError
 
 
 api_boundaries(globals())

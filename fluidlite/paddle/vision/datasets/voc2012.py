@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ....dataset.formats.voc import members_of
 from ....ground.tracebacks import api_boundaries
-from ...text.datasets.local import file_of, part_of
 from ..image import opened
-from .pictured import SET, PicturedSet
+from .pictured import SET, ArchiveSet
 
 __all__: list[str] = []
 
-_PARTS = {"train": "trainval", "test": "train", "valid": "val"}  # as in paddle
-
 
 @SET
-class VOC2012(PicturedSet):
+class VOC2012(ArchiveSet):
     """Pictures and, pixel for pixel, what is on them.
 
     Args:
         mode: "train", "test" or "valid".
     """
 
-    def __init__(
-        self,
-        data_file: str | None = None,
-        mode: str = "train",
-        transform: Callable[[Any], Any] | None = None,
-        download: bool = True,
-        backend: str | None = None,
-    ) -> None:
-        super().__init__(transform, backend)
-        self.flag = _PARTS[part_of(mode, *_PARTS)]
-        self.data_file = file_of(data_file, "voc2012", "VOCtrainval_11-May-2012.tar")
+    _home = ("voc2012", "VOCtrainval_11-May-2012.tar")
+    _parts: ClassVar[dict[str, str]] = {
+        "train": "trainval",
+        "test": "train",
+        "valid": "val",
+    }  # as in paddle
+
+    def _read(self) -> None:
         self._members, self._names = members_of(self.data_file, self.flag)
 
     def __getitem__(self, idx: int) -> tuple[Any, Any]:

@@ -15,18 +15,20 @@ from .weights import maker
 __all__: list[str] = []
 
 
-class BasicBlock(nn.Layer):
-    """Two 3x3 convolutions, to which their input is added.
+class _Block(nn.Layer):
+    """Convolutions, to which their input is added.
 
     Args:
-        inplanes, planes: channels of the input and of the convolutions.
-        stride: of the first convolution.
+        inplanes: channels of the input.
+        planes: those of the first convolution, when ``base_width`` is 64.
+        stride: by how much height and width become smaller.
         downsample: brings the input to the shape of the result.
-        groups, base_width, dilation: 1, 64 and 1: the other block has others.
-        norm_layer: the class of normalizations; nn.BatchNorm2D when None.
+        groups, dilation: of the middle convolution.
+        base_width: its width, when ``planes`` is 64.
+        norm_layer: the class of normalizations; BatchNorm2D when None.
     """
 
-    expansion: ClassVar[int] = 1
+    expansion: ClassVar[int]
 
     def __init__(
         self,
@@ -40,66 +42,84 @@ class BasicBlock(nn.Layer):
         norm_layer: Callable[[int], nn.Layer] | None = None,
     ) -> None:
         super().__init__()
-        if dilation > 1:
-            raise ArgumentError(f"expected dilation=1 of a BasicBlock, got {dilation}")
-        normalized = norm_layer or nn.BatchNorm2D
+        width = int(planes * (base_width / 64.0)) * groups
+        moved = dict(stride=stride, dilation=dilation, groups=groups)
+        self._build(inplanes, planes, width, moved, norm_layer or nn.BatchNorm2D)
+        self.downsample = downsample
+        self.stride = stride
+
+    def _build(
+        self,
+        inplanes: int,
+        planes: int,
+        width: int,
+        moved: dict[str, Any],
+        normalized: Callable[[int], nn.Layer],
+    ) -> None:
+        """Make the layers."""
+        raise NotImplementedError
+
+    def _convolved(self, x: Tensor) -> Tensor:
+        """What is added to the input."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The result for ``[N, inplanes, H, W]``."""
+        out = self._convolved(x)
+        return self.relu(out + (x if self.downsample is None else self.downsample(x)))
+
+
+class BasicBlock(_Block):
+    """Two 3x3 convolutions, to which their input is added."""
+
+    expansion: ClassVar[int] = 1
+
+    def _build(
+        self,
+        inplanes: int,
+        planes: int,
+        width: int,
+        moved: dict[str, Any],
+        normalized: Callable[[int], nn.Layer],
+    ) -> None:
+        if moved.pop("dilation") > 1:
+            raise ArgumentError("expected dilation=1 of a BasicBlock")
+        stride = moved["stride"]
         self.conv1 = nn.Conv2D(inplanes, planes, 3, padding=1, stride=stride, bias_attr=False)
         self.bn1 = normalized(planes)
         self.relu = nn.ReLU()
         self.conv2 = nn.Conv2D(planes, planes, 3, padding=1, bias_attr=False)
         self.bn2 = normalized(planes)
-        self.downsample = downsample
-        self.stride = stride
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The result for ``[N, inplanes, H, W]``."""
-        out = self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
-        return self.relu(out + (x if self.downsample is None else self.downsample(x)))
+    def _convolved(self, x: Tensor) -> Tensor:
+        return self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x)))))
 
 
-class BottleneckBlock(nn.Layer):
-    """A 3x3 convolution between two of 1x1, to which their input is added.
-
-    Args:
-        inplanes, planes: channels of the input, and a quarter of those of the result.
-        stride: of the middle convolution.
-        downsample: brings the input to the shape of the result.
-        groups, dilation: of the middle convolution.
-        base_width: its width, when ``planes`` is 64.
-        norm_layer: the class of normalizations; nn.BatchNorm2D when None.
-    """
+class BottleneckBlock(_Block):
+    """A 3x3 convolution between two of 1x1, to which their input is added."""
 
     expansion: ClassVar[int] = 4
 
-    def __init__(
+    def _build(
         self,
         inplanes: int,
         planes: int,
-        stride: int = 1,
-        downsample: nn.Layer | None = None,
-        groups: int = 1,
-        base_width: int = 64,
-        dilation: int = 1,
-        norm_layer: Callable[[int], nn.Layer] | None = None,
+        width: int,
+        moved: dict[str, Any],
+        normalized: Callable[[int], nn.Layer],
     ) -> None:
-        super().__init__()
-        normalized = norm_layer or nn.BatchNorm2D
-        width = int(planes * (base_width / 64.0)) * groups
+        out, padding = planes * self.expansion, moved["dilation"]
         self.conv1 = nn.Conv2D(inplanes, width, 1, bias_attr=False)
         self.bn1 = normalized(width)
-        self.conv2 = nn.Conv2D(width, width, 3, stride, dilation, dilation, groups, bias_attr=False)
+        self.conv2 = nn.Conv2D(width, width, 3, padding=padding, bias_attr=False, **moved)
         self.bn2 = normalized(width)
-        self.conv3 = nn.Conv2D(width, planes * self.expansion, 1, bias_attr=False)
-        self.bn3 = normalized(planes * self.expansion)
+        self.conv3 = nn.Conv2D(width, out, 1, bias_attr=False)
+        self.bn3 = normalized(out)
         self.relu = nn.ReLU()
-        self.downsample = downsample
-        self.stride = stride
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The result for ``[N, inplanes, H, W]``."""
-        out = self.relu(self.bn1(self.conv1(x)))
-        out = self.bn3(self.conv3(self.relu(self.bn2(self.conv2(out)))))
-        return self.relu(out + (x if self.downsample is None else self.downsample(x)))
+    def _convolved(self, x: Tensor) -> Tensor:
+        x = self.relu(self.bn1(self.conv1(x)))
+        return self.bn3(self.conv3(self.relu(self.bn2(self.conv2(x)))))
 
 
 _COUNTS = {
