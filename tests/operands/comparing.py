@@ -71,6 +71,8 @@ def weighted(results, likes):
     """
     total = None
     for k, (result, like) in enumerate(zip(results, likes)):
+        if like.array.dtype.kind == "c":
+            result, like = fluid.as_real(result), fluid.as_real(like)
         factors = np.cos(np.arange(like.array.size) + k).reshape(like.array.shape)
         part = fluid.sum(fluid.multiply(result, np.atleast_1d(factors.astype(like.array.dtype))))
         part = fluid.cast(part, "float64")
