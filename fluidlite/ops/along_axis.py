@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..errors import ShapeError
+from ..ground.dtypes import as_dtype
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, need_choice
 from ..opdef.definition import Op
@@ -139,7 +140,7 @@ class put_along_axis(Op):
         counts = self.added(f, Input, Index, f.fill_any_like(Value, value=1.0))
         one = f.fill_any_like(counts, value=1.0)
         counts = counts + one if self.Include_self else f.elementwise_max(counts, one)
-        whole = Input.dtype.kind in "iu"
+        whole = not as_dtype(Input.dtype).is_float
         return (f.elementwise_floordiv if whole else f.elementwise_div)(total, counts)
 
     def added(self, f: Any, Input: Value, Index: Value, Value: Value) -> Value:

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
-from ..ground.dtypes import DType
+from ..ground.dtypes import DType, as_dtype
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import attr
 from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex
@@ -88,13 +88,15 @@ class matmul_v2(Op):
         return matmul({"transpose_X": swapped[0], "transpose_Y": swapped[1]})
 
     def expand(self, f: Any, X: Value, Y: Value) -> Value:
-        whole = X.dtype
-        if whole.kind in "iu":
+        whole = as_dtype(X.dtype)
+        is_whole = whole.dtype.kind in "iu"
+        if is_whole:
             X, Y = (f.cast(each, in_dtype=whole, out_dtype=DType.FP64) for each in (X, Y))
-        out = f.matmul(X, Y, **self.product(X.ndim, Y.ndim).attr_values())
-        if X.ndim == Y.ndim == 1:
+        ranks = len(X.shape), len(Y.shape)
+        out = f.matmul(X, Y, **self.product(*ranks).attr_values())
+        if ranks == (1, 1):
             out = f.reshape(out, shape=[])
-        return f.cast(out, in_dtype=DType.FP64, out_dtype=whole) if whole.kind in "iu" else out
+        return f.cast(out, in_dtype=DType.FP64, out_dtype=whole) if is_whole else out
 
 
 class bmm(Op):

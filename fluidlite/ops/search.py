@@ -210,7 +210,7 @@ class unique(Unique):
     return_index, return_inverse, return_counts: accepted: the outputs that there are say it.
     """
 
-    signature = "X -> Out, Index, Indices?, Counts?"
+    signature = "X -> Out, Index, Indices?~, Counts?~"
     fluid: ClassVar[FluidForm] = FluidForm(newer=("Indices", "Counts"))
     is_sorted: bool = attr(False, local=True)
     axis: list[int] = attr((), local=True)

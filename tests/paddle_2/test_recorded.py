@@ -22,6 +22,11 @@ GROUPS = defaultdict(list)
 for line, given in json.loads(gzip.decompress(DATA.read_bytes())).items():
     called = re.search(r"\.([a-z]\w*)", line)
     GROUPS[called[1].rstrip("_") if called else "operators"].append((line, given))
+#: what Paddle refuses and means something: numbers where it wants tensors
+MEANT = {
+    *(f"P.{name}({given})" for name in ("fmax", "fmin") for given in ("x,2.5", "i,2", "2,x")),
+    "P.heaviside(2,x)",
+}
 DIFFERENTIATED = ("x", "d", "q", "u", "v", "w", "s", "c", "h", "f0")
 
 
@@ -91,6 +96,9 @@ def need_alike(found, wanted, line):
 def test_a_call_gives_what_it_gives_in_paddle_2_6(name):
     for line, wanted in GROUPS[name]:
         names = operands()
+        if line in MEANT:
+            eval(line, names)
+            continue
         if isinstance(wanted, str) and wanted.startswith("!! "):
             with pytest.raises(Exception) as raised:
                 eval(line.lstrip("!"), names)
