@@ -269,7 +269,7 @@ def repeated(shape: Shape, times: Shape) -> Shape:
     return tuple(-1 if -1 in (n, t) else n * t for n, t in zip(shape, times))
 
 
-def copies(xp: Any, value: Array, times: list[int]) -> Array:
+def copies(xp: Any, value: Array, times: Sequence[int]) -> Array:
     """``value`` repeated along each dimension; a view where only sizes of 1 are."""
     out = tuple(n * t for n, t in zip(value.shape, times, strict=True))
     if all(n == 1 or t == 1 for n, t in zip(value.shape, times)):

@@ -73,7 +73,7 @@ class Interpolation(Op, abstract=True):
         return (self.out_d, self.out_h, self.out_w)[-self.rank :]
 
     def infer(
-        self, X: Spec, OutSize: Spec | None, SizeTensor: list[Spec] | None, Scale: Spec
+        self, X: Spec, OutSize: Spec | None, SizeTensor: list[Spec] | None, Scale: Spec | None
     ) -> Spec:
         if X.dtype not in self.whole_types:
             need_float(X=X)
@@ -262,7 +262,7 @@ class FactorOfEach(Interpolation, abstract=True):
 
     @property
     def factors(self) -> tuple[float, ...]:
-        given = self.scale if all(factor > 0 for factor in self.scale) else ()
+        given = tuple(self.scale) if all(factor > 0 for factor in self.scale) else ()
         return given * self.rank if len(given) == 1 else given
 
     @property
@@ -368,7 +368,7 @@ class nearest_interp_v2(FactorOfEach, nearest_interp):
         return NearestVolumes(self.attr_values()) if ndim == 5 else self
 
     def infer(
-        self, X: Spec, OutSize: Spec | None, SizeTensor: list[Spec] | None, Scale: Spec
+        self, X: Spec, OutSize: Spec | None, SizeTensor: list[Spec] | None, Scale: Spec | None
     ) -> Spec:
         given = X, OutSize, SizeTensor, Scale
         return super().infer(*given) if X.ndim != 5 else self.of_rank(5).infer(*given)

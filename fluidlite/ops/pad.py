@@ -149,6 +149,7 @@ class Bordering(Op, abstract=True):
     paddings: list[int] = REQUIRED
     layouts: ClassVar[tuple[str, str]] = ("NCHW", "NHWC")
     modes: ClassVar[dict[str, str]] = {}  #: mode -> NumPy's name of it
+    mode: str = "constant"
 
     @property
     def axes(self) -> Shape:

@@ -95,7 +95,7 @@ class set_value(Op):
             entries[place] = [SLICE, bounds[0], ABSENT if bounds[1] < 0 else bounds[1], step]
         item = []
         for place, entry in enumerate(entries):
-            item += [NEW, 0, 0, 0] * self.none_axes.count(place) + entry
+            item += [NEW, 0, 0, 0] * list(map(int, self.none_axes)).count(place) + entry
         behind = sum(place >= len(shape) for place in self.none_axes)
         return item + [NEW, 0, 0, 0] * behind
 
@@ -134,5 +134,5 @@ class set_value(Op):
         value = ValueTensor
         if value is None:
             value = f.fill_constant(shape=[1], dtype=dOut.dtype, value=0.0)
-        rules = op.grad(f, value, None, dOut)
+        rules = op.grad(f, value, [], dOut)
         return dict(Input=rules["X"], ValueTensor=rules["Value"])

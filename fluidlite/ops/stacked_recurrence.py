@@ -237,7 +237,7 @@ class rnn(StackedRecurrence):
         def all_of_them() -> Any:
             return f.apply(lookup("recurrent_layers_grad")(self.layout), ins)
 
-        return {
-            name: (lambda name=name: all_of_them()[f"{name}@GRAD"])
-            for name in ("Input", "PreState", "WeightList")
-        }
+        def of(name: str) -> Any:
+            return all_of_them()[f"{name}@GRAD"]
+
+        return {name: functools.partial(of, name) for name in ("Input", "PreState", "WeightList")}

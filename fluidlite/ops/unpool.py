@@ -84,6 +84,9 @@ class Unpooling(Op, abstract=True):
     signature = "X, Indices! -> Out"
     lod: ClassVar[str | None] = None
     ksize: list[int] = REQUIRED
+    strides: list[int] = ()
+    paddings: list[int] = ()
+    output_size: list[int] = attr((), local=True)
     rank: ClassVar[int] = 2
 
     def infer(self, X: Spec, Indices: Spec) -> Specs:
