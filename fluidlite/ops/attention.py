@@ -429,7 +429,7 @@ class fused_rotary_position_embedding(Op):
         position_ids: Value | None,
     ) -> Values:
         n, steps, _, width = q.shape
-        if sin is None:
+        if sin is None or cos is None:
             how = dict(neighbours=self.use_neox_rotary_style, dtype=as_dtype(q.dtype))
             angles = f.rotary_angles(rows=steps, width=width, **how)
             sin, cos = f.sin(angles), f.cos(angles)

@@ -21,14 +21,14 @@ class Normed(Op, abstract=True):
 
     lod: ClassVar[str | None] = None
 
-    def normed(
-        self, f: Any, x: Value, scale: Value | None, bias: Value | None, begin: int
-    ) -> dict[str, Any]:
-        """What ``layer_norm`` gives, by slot."""
-        scale, bias = (
-            None if v is None else f.reshape(v, shape=[prod(v.shape)]) for v in (scale, bias)
-        )
-        return f.layer_norm.all(x, scale, bias, epsilon=self.epsilon, begin_norm_axis=begin)
+
+def normed(
+    f: Any, epsilon: float, x: Value, scale: Value | None, bias: Value | None, begin: int
+) -> dict[str, Any]:
+    """What ``layer_norm`` gives, by slot."""
+    parameters = [None if v is None else f.reshape(v, shape=[prod(v.shape)]) for v in (scale, bias)]
+    slots: dict[str, Any] = f.layer_norm.all(x, *parameters, epsilon=epsilon, begin_norm_axis=begin)
+    return slots
 
 
 def added(f: Any, *values: Value | None) -> Value:
@@ -56,7 +56,7 @@ class skip_layernorm(Normed):
         return X
 
     def expand(self, f: Any, X: Value, Y: Value, Scale: Value, Bias: Value) -> Value:
-        return self.normed(f, added(f, X, Y), Scale, Bias, self.begin_norm_axis)["Y"]
+        return normed(f, self.epsilon, added(f, X, Y), Scale, Bias, self.begin_norm_axis)["Y"]
 
 
 class fused_embedding_eltwise_layernorm(Normed):
@@ -85,7 +85,7 @@ class fused_embedding_eltwise_layernorm(Normed):
             f.lookup_table_v2(table, f.reshape(ids, shape=ids.shape[:2]))
             for ids, table in zip(Ids, Embs)
         ]
-        return self.normed(f, added(f, *rows), Scale, Bias, 2)["Y"]
+        return normed(f, self.epsilon, added(f, *rows), Scale, Bias, 2)["Y"]
 
 
 class fused_fc_elementwise_layernorm(Normed):
@@ -128,7 +128,7 @@ class fused_fc_elementwise_layernorm(Normed):
         product = added(f, f.mul(X, W, x_num_col_dims=self.x_num_col_dims), Bias0)
         product = f.relu(product) if self.activation_type else product
         both = f.reshape(product, shape=Y.shape) + Y
-        found = self.normed(f, both, Scale, Bias1, self.begin_norm_axis)
+        found = normed(f, self.epsilon, both, Scale, Bias1, self.begin_norm_axis)
         return found["Y"], found["Mean"], found["Variance"]
 
 
@@ -174,11 +174,6 @@ class fused_bias_dropout_residual_layer_norm(Normed):
         mask = None if self.is_test else X.with_dtype(DType.UINT8)
         return X, X, mask, one, one
 
-    @property
-    def epsilon(self) -> float:
-        """That of ``layer_norm``."""
-        return self.ln_epsilon
-
     def expand(
         self,
         f: Any,
@@ -197,7 +192,7 @@ class fused_bias_dropout_residual_layer_norm(Normed):
             dropout_implementation=self.dropout_implementation,
         )
         both = dropped["Out"] + Residual
-        found = self.normed(f, both, LnScale, LnBias, len(X.shape) - 1)
+        found = normed(f, self.ln_epsilon, both, LnScale, LnBias, len(X.shape) - 1)
         return found["Y"], both, dropped.get("Mask"), found["Mean"], found["Variance"]
 
 
@@ -307,5 +302,5 @@ class fused_bias_residual_layernorm(OfResidual):
     ) -> Values:
         scaled = None if residual is None else f.scale(residual, scale=self.residual_alpha)
         both = added(f, x, bias, scaled)
-        found = self.normed(f, both, norm_weight, norm_bias, self.begin_norm_axis)
+        found = normed(f, self.epsilon, both, norm_weight, norm_bias, self.begin_norm_axis)
         return found["Y"], both, found["Mean"], found["Variance"]

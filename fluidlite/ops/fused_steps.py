@@ -186,7 +186,7 @@ class FusedConvolution(Activated, abstract=True):
         """The sum that is activated."""
         out = getattr(f, self.convolution)(Input, Filter, **self.how())
         if Bias is not None:
-            axis = 1 if self.data_format[1] == "C" else -1
+            axis = 1 if self.how()["data_format"][1] == "C" else -1
             out = f.elementwise_add(out, f.reshape(Bias, shape=[prod(Bias.shape)]), axis=axis)
         return out if ResidualData is None else out + ResidualData
 
