@@ -80,7 +80,6 @@ MENTIONS = {
     "embedding_ids_shape": "lookup_table i 3",
     "embedding_ids_float": "i float32 int64",
     "cast_unknown_dtype": "float31 float32",
-    "fill_constant_dtype": "complex64",
     "dropout_probability": "1.5",
     "block_var_missing": "nope",
     "create_var_same_name_other_shape": "v 2 3",
