@@ -40,6 +40,18 @@ MAPS.update(
 )
 
 
+@maps("matmul_v2")
+def matmul_v2(graph: OnnxGraph, op: Any, X: Any, Y: Any) -> Any:
+    if X.dtype.kind != "f" or X.dtype != Y.dtype:
+        return NotImplemented
+    swapped = []
+    for value, turns in ((X, op.trans_x), (Y, op.trans_y)):
+        order = [*range(value.ndim - 2), value.ndim - 1, value.ndim - 2]
+        turned = turns and value.ndim > 1
+        swapped.append(graph.Transpose(value, perm=order) if turned else value)
+    return graph.MatMul(*swapped)
+
+
 @maps("fc")
 def fc(graph: OnnxGraph, op: Any, Input: Any, W: Any, Bias: Any) -> Any:
     if op.padding_weights:
