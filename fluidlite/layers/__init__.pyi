@@ -1201,7 +1201,7 @@ def uniform_random(shape: Given, dtype: DTypeLike = 'float32', min: float = -1.0
 def uniform_random_batch_size_like(input: Variable, shape: int | Sequence[int], dtype: DTypeLike = 'float32', input_dim_idx: int = 0, output_dim_idx: int = 0, min: float = -1.0, max: float = 1.0, seed: int = 0) -> Variable:
     """Numbers equally likely everywhere in [min, max), one size being ``input``'s."""
 
-def unique(x: Variable, dtype: DTypeLike = 'int32') -> tuple[Variable, Variable, Variable, Variable]:
+def unique(x: Variable, dtype: DTypeLike = 'int32') -> tuple[Variable, Variable]:
     """The values that occur in ``x``, each once, in the order in which they first do, and which of them each element is."""
 
 def unique_with_counts(x: Variable, dtype: DTypeLike = 'int32') -> tuple[Variable, Variable, Variable]:
