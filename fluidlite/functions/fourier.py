@@ -127,30 +127,6 @@ def _along_one(
     return found
 
 
-def _over_two(
-    function: str,
-    x: Tensor,
-    s: Sequence[int] | None = None,
-    axes: Sequence[int] = (-2, -1),
-    norm: str = "backward",
-    name: str | None = None,
-) -> Tensor:
-    """A transform over two dimensions.
-
-    Args:
-        x: a tensor.
-        s: how many numbers are transformed, or made of a half, for each of ``axes``; x is cut off,
-            or has zeros behind.
-        axes: the dimensions.
-        norm: which direction is divided by their number: forward or backward; with ortho both by
-            the root of it.
-    """
-    if axes is not None and len(axes) != 2:
-        raise ArgumentError(f"{function}: expected two axes, got {axes}")
-    found: Tensor = _transformed(function, x, s, (-2, -1) if axes is None else axes, norm)
-    return found
-
-
 def _over_several(
     function: str,
     x: Tensor,
@@ -169,6 +145,10 @@ def _over_several(
         norm: which direction is divided by their number: forward or backward; with ortho both by
             the root of it.
     """
+    if function.endswith("2"):
+        if axes is not None and len(axes) != 2:
+            raise ArgumentError(f"{function}: expected two axes, got {axes}")
+        axes = (-2, -1) if axes is None else axes
     found: Tensor = _transformed(function, x, s, axes, norm)
     return found
 
@@ -181,6 +161,12 @@ _TO_REAL = "The inverse of :func:`{}`: real numbers of a half of their transform
 _HERMITIAN = """The Fourier transform {}, of numbers of which a half is given and the other half is
     conjugate to it, so that the result is real."""
 _OF_HERMITIAN = """The inverse of :func:`{}`: a half of what real numbers are the transform of."""
+
+#: what those over two dimensions have in the place of what those over several have
+_TWO = {
+    "defaults": {"axes": (-2, -1)},
+    "words": {"; when None, all, or as many of the last as ``s`` has": ""},
+}
 
 fft = given_first(
     _along_one,
@@ -208,12 +194,14 @@ rfft = given_first(
 irfft = given_first(_along_one, "irfft", "irfft", _TO_REAL.format("rfft"))
 hfft = given_first(_along_one, "hfft", "hfft", _HERMITIAN.format("along one dimension"))
 ihfft = given_first(_along_one, "ihfft", "ihfft", _OF_HERMITIAN.format("hfft"))
-fft2 = given_first(_over_two, "fft2", "fft2", _ALL.format("over two dimensions"))
-ifft2 = given_first(_over_two, "ifft2", "ifft2", _BACK.format("over two dimensions"))
-rfft2 = given_first(_over_two, "rfft2", "rfft2", _REAL.format("over two dimensions"))
-irfft2 = given_first(_over_two, "irfft2", "irfft2", _TO_REAL.format("rfft2"))
-hfft2 = given_first(_over_two, "hfft2", "hfft2", _HERMITIAN.format("over two dimensions"))
-ihfft2 = given_first(_over_two, "ihfft2", "ihfft2", _OF_HERMITIAN.format("hfft2"))
+fft2 = given_first(_over_several, "fft2", "fft2", _ALL.format("over two dimensions"), **_TWO)
+ifft2 = given_first(_over_several, "ifft2", "ifft2", _BACK.format("over two dimensions"), **_TWO)
+rfft2 = given_first(_over_several, "rfft2", "rfft2", _REAL.format("over two dimensions"), **_TWO)
+irfft2 = given_first(_over_several, "irfft2", "irfft2", _TO_REAL.format("rfft2"), **_TWO)
+hfft2 = given_first(
+    _over_several, "hfft2", "hfft2", _HERMITIAN.format("over two dimensions"), **_TWO
+)
+ihfft2 = given_first(_over_several, "ihfft2", "ihfft2", _OF_HERMITIAN.format("hfft2"), **_TWO)
 fftn = given_first(_over_several, "fftn", "fftn", _ALL.format("over several dimensions"))
 ifftn = given_first(_over_several, "ifftn", "ifftn", _BACK.format("over several dimensions"))
 rfftn = given_first(_over_several, "rfftn", "rfftn", _REAL.format("over several dimensions"))

@@ -251,6 +251,7 @@ class adam_v2(adam):
         SkipUpdate,
     ):
         epsilon = self.epsilon if EpsilonTensor is None else xp.reshape(EpsilonTensor, ())
+        LearningRate = self.scaled(xp, LearningRate)
         start = self.decayed(xp, Param, LearningRate)
         state = LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
         after = self.stepped(xp, start, Grad, *state, epsilon)
@@ -260,6 +261,10 @@ class adam_v2(adam):
             return after
         skips, before = xp.reshape(SkipUpdate, ()), (Param, Moment1, Moment2, Beta1Pow, Beta2Pow)
         return tuple([xp.where(skips, was, now) for was, now in zip(before, after)])
+
+    def scaled(self, xp: Any, LearningRate: Array) -> Array:
+        """The rate of this parameter."""
+        return LearningRate
 
     def decayed(self, xp: Any, Param: Array, LearningRate: Array) -> Array:
         """What the step starts from."""
@@ -287,24 +292,8 @@ class adamw(adam_v2):
     with_decay: bool = False
     lazy_mode: bool = False
 
-    def run(
-        self,
-        xp,
-        Param,
-        Grad,
-        LearningRate,
-        Moment1,
-        Moment2,
-        Beta1Pow,
-        Beta2Pow,
-        Beta1Tensor,
-        Beta2Tensor,
-        EpsilonTensor,
-        SkipUpdate,
-    ):
-        rate = LearningRate * xp.asarray(self.lr_ratio, LearningRate.dtype)
-        state = Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
-        return super().run(xp, Param, Grad, rate, *state, EpsilonTensor, SkipUpdate)
+    def scaled(self, xp: Any, LearningRate: Array) -> Array:
+        return LearningRate * xp.asarray(self.lr_ratio, LearningRate.dtype)
 
     def decayed(self, xp: Any, Param: Array, LearningRate: Array) -> Array:
         if not self.with_decay:

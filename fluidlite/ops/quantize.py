@@ -354,22 +354,14 @@ class RoundedBack(Quantized, abstract=True):
 
     signature = "X -> Out, OutScale"
 
-    def rounded(self, xp: Any, X: Array, scale: Array) -> Array:
+    def whole(self, xp: Any, x: Array, scale: Array) -> Array:
         """What whole numbers stand for."""
         step = scale / largest(self.bit_length)
-        return (self.whole(xp, X, scale) * step).astype(X.dtype)
+        return (super().whole(xp, x, scale) * step).astype(x.dtype)
 
 
-class fake_quantize_dequantize_abs_max(RoundedBack):
+class fake_quantize_dequantize_abs_max(RoundedBack, fake_quantize_abs_max):
     """Out = X rounded to what whole numbers stand for, the largest for the largest of |X|."""
-
-    def infer(self, X: Spec) -> Specs:
-        self.check(X)
-        return X, X.with_shape([1])
-
-    def run(self, xp: Any, X: Array) -> Arrays:
-        scale = xp.max(xp.abs(X), initial=0)
-        return self.rounded(xp, X, scale), xp.reshape(scale, (1,)).astype(X.dtype)
 
 
 class fake_channel_wise_quantize_dequantize_abs_max(RoundedBack):
@@ -389,7 +381,7 @@ class fake_channel_wise_quantize_dequantize_abs_max(RoundedBack):
 
     def run(self, xp: Any, X: Array) -> Arrays:
         scale, each = scales_along(xp, X, self.quant_axis)
-        return self.rounded(xp, X, each), scale
+        return self.whole(xp, X, each), scale
 
 
 def scales_along(xp: Any, x: Array, axis: int) -> tuple[Array, Array]:

@@ -258,11 +258,25 @@ def reindex_heter_graph(
     return eager.graph_reindex(x, beside, concat(count), value_buffer, index_buffer)  # type: ignore[arg-type]
 
 
-def _drawn(found: tuple[Any, ...], return_eids: bool) -> tuple[Any, ...]:
-    return found if return_eids else found[:2]
+_DRAWN = _GRAPHS.extended(
+    {},
+    returns="the neighbours, how many each node has, and their ``eids``.",
+    raises="ArgumentError: ``return_eids`` without ``eids``.\n"
+    "OutOfRangeError: there is no such node.",
+)
 
 
-@_GRAPHS
+def _drawn(
+    function: str, operator: Any, inputs: Sequence[Any], size: int, eids: Any, return_eids: bool
+) -> tuple[Any, ...]:
+    """What an operator draws; its inputs have ``eids``, too."""
+    if return_eids and eids is None:
+        raise ArgumentError(f"{function}: expected eids, since return_eids is True")
+    drawn: tuple[Any, ...] = operator(*inputs, sample_size=size, return_eids=return_eids)
+    return drawn if return_eids else drawn[:2]
+
+
+@_DRAWN
 def sample_neighbors(
     row: Operand,
     colptr: Operand,
@@ -273,22 +287,13 @@ def sample_neighbors(
     perm_buffer: Operand | None = None,
     name: str | None = None,
 ) -> tuple[Any, ...]:
-    """Some of the neighbours of nodes, drawn without putting any back.
-
-    Returns:
-        the neighbours, how many each node has, and their ``eids``.
-
-    Raises:
-        ArgumentError: ``return_eids`` without ``eids``.
-        OutOfRangeError: there is no such node.
-    """
-    _need_eids("sample_neighbors", eids, return_eids)
-    named = {"sample_size": sample_size, "return_eids": return_eids}
-    found = eager.graph_sample_neighbors(row, colptr, input_nodes, eids, perm_buffer, **named)
-    return _drawn(found, return_eids)
+    """Some of the neighbours of nodes, drawn without putting any back."""
+    inputs = (row, colptr, input_nodes, eids, perm_buffer)
+    operator = eager.graph_sample_neighbors
+    return _drawn("sample_neighbors", operator, inputs, sample_size, eids, return_eids)
 
 
-@_GRAPHS
+@_DRAWN
 def weighted_sample_neighbors(
     row: Operand,
     colptr: Operand,
@@ -303,23 +308,10 @@ def weighted_sample_neighbors(
 
     Args:
         edge_weight: the weight of each of ``row``; those of none come last.
-
-    Returns:
-        the neighbours, how many each node has, and their ``eids``.
-
-    Raises:
-        ArgumentError: ``return_eids`` without ``eids``.
-        OutOfRangeError: there is no such node.
     """
-    _need_eids("weighted_sample_neighbors", eids, return_eids)
-    named = {"sample_size": sample_size, "return_eids": return_eids}
-    found = eager.weighted_sample_neighbors(row, colptr, edge_weight, input_nodes, eids, **named)
-    return _drawn(found, return_eids)
-
-
-def _need_eids(what: str, eids: Any, return_eids: bool) -> None:
-    if return_eids and eids is None:
-        raise ArgumentError(f"{what}: expected eids, since return_eids is True")
+    inputs = (row, colptr, edge_weight, input_nodes, eids)
+    operator = eager.weighted_sample_neighbors
+    return _drawn("weighted_sample_neighbors", operator, inputs, sample_size, eids, return_eids)
 
 
 list_public_names(globals())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ....functions.creation import to_tensor
 from ....functions.views import reshape, transpose
 from ....ground.docstrings import Family
 from ....ground.public_names import list_public_names
+from ....ground.spellings import Spelling
 from ....ground.tracebacks import api_boundaries
 from ....nn import functional as F
 from ....nn.functional.windows import each
@@ -109,47 +110,6 @@ _WINDOWS = Family(
 )
 
 
-@_WINDOWS
-def conv3d(
-    x: CooTensor,
-    weight: Any,
-    bias: Any = None,
-    stride: int | Sequence[int] = 1,
-    padding: int | str | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    groups: int = 1,
-    data_format: str = "NDHWC",
-    name: str | None = None,
-) -> Any:
-    """Volumes convolved with filters: the result has elements wherever one of the input reaches.
-
-    >>> from fluidlite import paddle
-    >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [2], [0]], [[2.0]], [1, 3, 4, 5, 1])
-    >>> y = paddle.sparse.nn.functional.conv3d(x, paddle.ones([2, 2, 2, 1, 3]))
-    >>> y.shape, y.nnz()
-    ([1, 2, 3, 4, 3], 4)
-    """
-    given = (stride, padding, dilation, groups, data_format)
-    return convolved(x, weight, bias, *given, rank=3, same_places=False)
-
-
-@_WINDOWS
-def conv2d(
-    x: CooTensor,
-    weight: Any,
-    bias: Any = None,
-    stride: int | Sequence[int] = 1,
-    padding: int | str | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    groups: int = 1,
-    data_format: str = "NHWC",
-    name: str | None = None,
-) -> Any:
-    """Images convolved with filters: the result has elements wherever one of the input reaches."""
-    given = (stride, padding, dilation, groups, data_format)
-    return convolved(x, weight, bias, *given, rank=2, same_places=False)
-
-
 _SAME = Family(
     {
         "stride": "accepted: the result has the places of the input.",
@@ -159,9 +119,9 @@ _SAME = Family(
 )
 
 
-@_WINDOWS
-@_SAME
-def subm_conv3d(
+def _convolution(
+    rank: int,
+    same_places: bool,
     x: CooTensor,
     weight: Any,
     bias: Any = None,
@@ -173,30 +133,62 @@ def subm_conv3d(
     key: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """Volumes convolved with filters at the places of the input alone (Graham and van der Maaten,
-    Submanifold sparse convolutional networks, 2017).
-    """
+    """Convolved with filters."""
     given = (stride, padding, dilation, groups, data_format)
-    return convolved(x, weight, bias, *given, rank=3, same_places=True)
+    return convolved(x, weight, bias, *given, rank=rank, same_places=same_places)
 
 
-@_WINDOWS
-@_SAME
-def subm_conv2d(
-    x: CooTensor,
-    weight: Any,
-    bias: Any = None,
-    stride: int | Sequence[int] = 1,
-    padding: int | str | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    groups: int = 1,
-    data_format: str = "NHWC",
-    key: str | None = None,
-    name: str | None = None,
-) -> Any:
-    """Images convolved with filters at the places of the input alone."""
-    given = (stride, padding, dilation, groups, data_format)
-    return convolved(x, weight, bias, *given, rank=2, same_places=True)
+_SPELLED = Spelling({})
+_ALL = {"same_places": False, "key": None}
+_IMAGES = {"data_format": "NHWC"}
+conv3d: Callable[..., Any] = _WINDOWS(
+    _SPELLED(
+        _convolution,
+        "conv3d",
+        """Volumes convolved with filters: the result has elements wherever one of the input
+        reaches.
+
+        >>> from fluidlite import paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [2], [0]], [[2.0]], [1, 3, 4, 5, 1])
+        >>> y = paddle.sparse.nn.functional.conv3d(x, paddle.ones([2, 2, 2, 1, 3]))
+        >>> y.shape, y.nnz()
+        ([1, 2, 3, 4, 3], 4)
+        """,
+        fixed={"rank": 3, **_ALL},
+    )
+)
+conv2d: Callable[..., Any] = _WINDOWS(
+    _SPELLED(
+        _convolution,
+        "conv2d",
+        "Images convolved with filters: the result has elements wherever one of the input reaches.",
+        fixed={"rank": 2, **_ALL},
+        defaults=_IMAGES,
+    )
+)
+subm_conv3d: Callable[..., Any] = _WINDOWS(
+    _SAME(
+        _SPELLED(
+            _convolution,
+            "subm_conv3d",
+            """Volumes convolved with filters at the places of the input alone (Graham and van der
+            Maaten, Submanifold sparse convolutional networks, 2017).
+            """,
+            fixed={"rank": 3, "same_places": True},
+        )
+    )
+)
+subm_conv2d: Callable[..., Any] = _WINDOWS(
+    _SAME(
+        _SPELLED(
+            _convolution,
+            "subm_conv2d",
+            "Images convolved with filters at the places of the input alone.",
+            fixed={"rank": 2, "same_places": True},
+            defaults=_IMAGES,
+        )
+    )
+)
 
 
 @_WINDOWS

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .... import nn
 from ....eager.tensor import Tensor
 from ....functions.views import flatten
+from ....ground.docstrings import Family
 from ....ground.tracebacks import api_boundaries
 from ..normalized import ConvNormActivation, divisible
 from .weights import MAKERS, with_weights
@@ -168,30 +169,27 @@ _LARGE = [
 ]
 
 
-class MobileNetV3Small(MobileNetV3):
-    """The small MobileNetV3.
-
-    Args:
-        scale: how many times as wide the layers are.
-        num_classes: how many classes there are; 0 leaves the linear layers out.
-        with_pool: average before them.
-    """
+class _Sized(MobileNetV3):
+    _rows: ClassVar[Sequence[_Row]]
+    _last: ClassVar[int]  #: ``last_channel`` of the scale 1
 
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
-        super().__init__(_SMALL, divisible(1024 * scale), scale, num_classes, with_pool)
+        last = divisible(self._last * scale)
+        super().__init__(self._rows, last, scale, num_classes, with_pool)
 
 
-class MobileNetV3Large(MobileNetV3):
-    """The large MobileNetV3.
+@Family().like(MobileNetV3)
+class MobileNetV3Small(_Sized):
+    """The small MobileNetV3."""
 
-    Args:
-        scale: how many times as wide the layers are.
-        num_classes: how many classes there are; 0 leaves the linear layers out.
-        with_pool: average before them.
-    """
+    _rows, _last = _SMALL, 1024
 
-    def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
-        super().__init__(_LARGE, divisible(1280 * scale), scale, num_classes, with_pool)
+
+@Family().like(MobileNetV3)
+class MobileNetV3Large(_Sized):
+    """The large MobileNetV3."""
+
+    _rows, _last = _LARGE, 1280
 
 
 @MAKERS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from .... import nn
 from ....eager.tensor import Tensor
@@ -13,6 +13,9 @@ from ....ground.tracebacks import api_boundaries
 from .weights import maker
 
 __all__: list[str] = []
+
+
+Normalized: TypeAlias = Callable[[int], nn.Layer]  #: normalizations of so many channels
 
 
 class _Block(nn.Layer):
@@ -39,7 +42,7 @@ class _Block(nn.Layer):
         groups: int = 1,
         base_width: int = 64,
         dilation: int = 1,
-        norm_layer: Callable[[int], nn.Layer] | None = None,
+        norm_layer: Normalized | None = None,
     ) -> None:
         super().__init__()
         width = int(planes * (base_width / 64.0)) * groups
@@ -49,12 +52,7 @@ class _Block(nn.Layer):
         self.stride = stride
 
     def _build(
-        self,
-        inplanes: int,
-        planes: int,
-        width: int,
-        moved: dict[str, Any],
-        normalized: Callable[[int], nn.Layer],
+        self, inplanes: int, planes: int, width: int, moved: dict[str, Any], normalized: Normalized
     ) -> None:
         """Make the layers."""
         raise NotImplementedError
@@ -75,12 +73,7 @@ class BasicBlock(_Block):
     expansion: ClassVar[int] = 1
 
     def _build(
-        self,
-        inplanes: int,
-        planes: int,
-        width: int,
-        moved: dict[str, Any],
-        normalized: Callable[[int], nn.Layer],
+        self, inplanes: int, planes: int, width: int, moved: dict[str, Any], normalized: Normalized
     ) -> None:
         if moved.pop("dilation") > 1:
             raise ArgumentError("expected dilation=1 of a BasicBlock")
@@ -101,12 +94,7 @@ class BottleneckBlock(_Block):
     expansion: ClassVar[int] = 4
 
     def _build(
-        self,
-        inplanes: int,
-        planes: int,
-        width: int,
-        moved: dict[str, Any],
-        normalized: Callable[[int], nn.Layer],
+        self, inplanes: int, planes: int, width: int, moved: dict[str, Any], normalized: Normalized
     ) -> None:
         out, padding = planes * self.expansion, moved["dilation"]
         self.conv1 = nn.Conv2D(inplanes, width, 1, bias_attr=False)

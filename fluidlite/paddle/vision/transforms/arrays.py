@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .geometry import enlarged, inverse_affine, inverse_perspective
+from .geometry import Center, Corners, Motion, enlarged, inverse_affine, inverse_perspective
 from .resampling import as_type, resized, warped
 
 Pixels: TypeAlias = NDArray[Any]
@@ -140,30 +140,16 @@ def colors(hue: Any, saturation: Any, value: Any) -> Any:
     return value[..., None] * (1 - saturation[..., None] * far)
 
 
-def affine(
-    img: Pixels,
-    angle: float,
-    translate: Sequence[float],
-    scale: float,
-    shear: Sequence[float],
-    interpolation: str,
-    fill: Any,
-    center: Sequence[float] | None,
-) -> Pixels:
+def affine(img: Pixels, motion: Motion, interpolation: str, fill: Any, center: Center) -> Pixels:
     """Turned, moved, scaled and sheared."""
     width, height = sizes(img)
     middle = center or (width / 2.0, height / 2.0)
-    matrix = inverse_affine(middle, angle, translate, scale, shear)
+    matrix = inverse_affine(middle, *motion)
     return warped(img, matrix, width, height, interpolation, color(fill, img))
 
 
 def rotate(
-    img: Pixels,
-    angle: float,
-    interpolation: str,
-    expand: bool,
-    center: Sequence[float] | None,
-    fill: Any,
+    img: Pixels, angle: float, interpolation: str, expand: bool, center: Center, fill: Any
 ) -> Pixels:
     """Turned."""
     width, height = sizes(img)
@@ -177,11 +163,7 @@ def rotate(
 
 
 def perspective(
-    img: Pixels,
-    startpoints: Sequence[Sequence[float]],
-    endpoints: Sequence[Sequence[float]],
-    interpolation: str,
-    fill: Any,
+    img: Pixels, startpoints: Corners, endpoints: Corners, interpolation: str, fill: Any
 ) -> Pixels:
     """Seen from elsewhere."""
     matrix = inverse_perspective(startpoints, endpoints)

@@ -255,7 +255,8 @@ def affine(
         raise ArgumentError(f"expected a positive scale, got {scale!r}")
     sheared = [shear, 0.0] if isinstance(shear, (int, float)) else [*shear]
     sheared = sheared * 2 if len(sheared) == 1 else sheared
-    return _applied("affine", img, angle, translate, scale, sheared, interpolation, fill, center)
+    motion = (angle, translate, scale, sheared)
+    return _applied("affine", img, motion, interpolation, fill, center)
 
 
 @PICTURES

@@ -10,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Matrix: TypeAlias = NDArray[np.float64]  #: [2, 3] or [3, 3]
+Center: TypeAlias = Sequence[float] | None  #: across and down; that of the picture when None
+Corners: TypeAlias = Sequence[Sequence[float]]  #: four, each across and down
+#: an angle to the right in degrees, a shift, a scaling and a shear in degrees
+Motion: TypeAlias = tuple[float, Sequence[float], float, Sequence[float]]
 
 
 def inverse_affine(
@@ -40,9 +44,7 @@ def inverse_affine(
     return np.column_stack([linear, moved])
 
 
-def inverse_perspective(
-    startpoints: Sequence[Sequence[float]], endpoints: Sequence[Sequence[float]]
-) -> Matrix:
+def inverse_perspective(startpoints: Corners, endpoints: Corners) -> Matrix:
     """From a place of the result to the place that comes there, where four corners go to others.
 
     Args:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .arrays import erase as erase_pixels
-from .geometry import inverse_affine, inverse_perspective
+from .geometry import Center, Corners, Motion, inverse_affine, inverse_perspective
 
 
 def _way(name: str) -> Any:
@@ -104,21 +103,12 @@ def adjust_hue(img: Any, factor: float) -> Any:
     return Image.merge("HSV", parts).convert(img.mode)
 
 
-def affine(
-    img: Any,
-    angle: float,
-    translate: Sequence[float],
-    scale: float,
-    shear: Sequence[float],
-    interpolation: str,
-    fill: Any,
-    center: Sequence[float] | None,
-) -> Any:
+def affine(img: Any, motion: Motion, interpolation: str, fill: Any, center: Center) -> Any:
     """Turned, moved, scaled and sheared."""
     from PIL import Image
 
     middle = center or (img.size[0] * 0.5, img.size[1] * 0.5)
-    matrix = inverse_affine(middle, angle, translate, scale, shear)
+    matrix = inverse_affine(middle, *motion)
     data = tuple(matrix.ravel().tolist())
     return img.transform(
         img.size, Image.Transform.AFFINE, data, _way(interpolation), fillcolor=fill
@@ -126,12 +116,7 @@ def affine(
 
 
 def rotate(
-    img: Any,
-    angle: float,
-    interpolation: str,
-    expand: bool,
-    center: Sequence[float] | None,
-    fill: Any,
+    img: Any, angle: float, interpolation: str, expand: bool, center: Center, fill: Any
 ) -> Any:
     """Turned."""
     if isinstance(fill, int):
@@ -141,11 +126,7 @@ def rotate(
 
 
 def perspective(
-    img: Any,
-    startpoints: Sequence[Sequence[float]],
-    endpoints: Sequence[Sequence[float]],
-    interpolation: str,
-    fill: Any,
+    img: Any, startpoints: Corners, endpoints: Corners, interpolation: str, fill: Any
 ) -> Any:
     """Seen from elsewhere."""
     from PIL import Image

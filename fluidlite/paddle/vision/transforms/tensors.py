@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ....functions import elementary, reduction, selection, shaping, views
 from ....functions.creation import to_tensor
 from ....nn import functional as F
 from .arrays import colors, hues
-from .geometry import Matrix, inverse_affine, inverse_perspective
+from .geometry import Center, Corners, Matrix, Motion, inverse_affine, inverse_perspective
 
 
 def sizes(img: Tensor) -> tuple[int, int]:
@@ -147,30 +147,16 @@ def _grid(matrix: Matrix, sizes: tuple[int, int], width: int, height: int) -> An
     return np.stack(parts, axis=-1)
 
 
-def affine(
-    img: Tensor,
-    angle: float,
-    translate: Sequence[float],
-    scale: float,
-    shear: Sequence[float],
-    interpolation: str,
-    fill: Any,
-    center: Sequence[float] | None,
-) -> Tensor:
+def affine(img: Tensor, motion: Motion, interpolation: str, fill: Any, center: Center) -> Tensor:
     """Turned, moved, scaled and sheared."""
     width, height = sizes(img)
     middle = (0.0, 0.0) if center is None else (center[0] - width * 0.5, center[1] - height * 0.5)
-    matrix = inverse_affine(middle, angle, translate, scale, shear)
+    matrix = inverse_affine(middle, *motion)
     return _sampled(img, _grid(matrix, (width, height), width, height), interpolation, fill)
 
 
 def rotate(
-    img: Tensor,
-    angle: float,
-    interpolation: str,
-    expand: bool,
-    center: Sequence[float] | None,
-    fill: Any,
+    img: Tensor, angle: float, interpolation: str, expand: bool, center: Center, fill: Any
 ) -> Tensor:
     """Turned."""
     width, height = sizes(img)
@@ -185,11 +171,7 @@ def rotate(
 
 
 def perspective(
-    img: Tensor,
-    startpoints: Sequence[Sequence[float]],
-    endpoints: Sequence[Sequence[float]],
-    interpolation: str,
-    fill: Any,
+    img: Tensor, startpoints: Corners, endpoints: Corners, interpolation: str, fill: Any
 ) -> Tensor:
     """Seen from elsewhere."""
     width, height = sizes(img)
