@@ -21,13 +21,15 @@ class BoxOverlaps:
         xp: the array namespace.
         boxes: [n, 4]; what is upside down has no area.
         more: 1 where right and bottom lie within them.
+        of_points: what two boxes without area have that meet.
     """
 
     at_once = BLOCK
 
-    def __init__(self, xp: Any, boxes: Array, more: int):
+    def __init__(self, xp: Any, boxes: Array, more: int, of_points: float = np.nan):
         self.xp = xp
         self.more = more
+        self.of_points = of_points
         self.sides: Any = xp.ascontiguousarray(boxes.T)
         self.areas = _area(xp, boxes, more)
         # then 0 is what boxes have in common that do not meet, and no union is 0
@@ -62,6 +64,7 @@ class BoxOverlaps:
         else:
             with np.errstate(invalid="ignore", divide="ignore"):
                 wide /= union
+            wide[union == 0] = self.of_points
             wide[apart] = 0
         return wide
 

@@ -106,6 +106,7 @@ class generate_proposals(WarnsOfInput, DetachedValues):
     nms_thresh: float = REQUIRED
     min_size: float = REQUIRED
     eta: float = REQUIRED
+    never_none: ClassVar[bool] = False  #: whether an image without a region has one of zeros
 
     @property
     def more(self) -> int:
@@ -132,6 +133,10 @@ class generate_proposals(WarnsOfInput, DetachedValues):
         return rois, rois.with_dim(1, 1), rois.with_shape([images]).with_dtype(DType.INT64)
 
     def run(self, xp, Scores, BboxDeltas, ImInfo, Anchors, Variances):
+        return self.proposed(xp, Scores, BboxDeltas, ImInfo, Anchors, Variances)
+
+    def proposed(self, xp, Scores, BboxDeltas, ImInfo, Anchors, Variances):
+        """The regions of all images, their scores, and where those of each image end."""
         images, count = len(Scores), Scores[0].size if len(Scores) else 0
         anchors, variances = (xp.reshape(v, (-1, 4)) for v in (Anchors, Variances))
         scores = xp.reshape(xp.transpose(Scores, (0, 2, 3, 1)), (images, count))
@@ -170,12 +175,16 @@ class generate_proposals(WarnsOfInput, DetachedValues):
             surviving = survivors(
                 xp, len(rois), threshold, self.eta, BoxOverlaps(xp, rois, more), most
             )
+        if self.never_none and not len(surviving):
+            return xp.zeros((1, 4), scores.dtype), xp.zeros((1, 1), scores.dtype)
         return rois[surviving], scores[order[surviving]][:, None]
 
-    def large(self, rois: Array, height: Array, width: Array, scale: Array) -> Array:
+    def large(self, rois: Array, height: Array, width: Array, scale: Any = 1) -> Array:
         """Which regions are large enough, with their centres in the image."""
         least = max(self.min_size, 1.0)
         sizes = rois[:, 2:] - rois[:, :2]
+        if not self.more:
+            return (sizes >= least).all(axis=1)
         centres = rois[:, :2] + (sizes + 1) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
             large = (sizes / scale + 1 >= least).all(axis=1)
@@ -194,6 +203,7 @@ class generate_proposals_v2(generate_proposals):
         "Scores, BboxDeltas, ImShape, Anchors, Variances -> RpnRois[], RpnRoiProbs[], RpnRoisNum?~"
     )
     pixel_offset: bool = True
+    never_none: ClassVar[bool] = True
 
     @property
     def more(self) -> int:
@@ -207,22 +217,11 @@ class generate_proposals_v2(generate_proposals):
         return rois, probs, counts.with_dtype(DType.INT32)
 
     def run(self, xp, Scores, BboxDeltas, ImShape, Anchors, Variances):
-        rois, probs, ends = super().run(xp, Scores, BboxDeltas, ImShape, Anchors, Variances)
+        rois, probs, ends = self.proposed(xp, Scores, BboxDeltas, ImShape, Anchors, Variances)
         return rois, probs, xp.diff(ends, prepend=0).astype("int32")
-
-    def of_image(self, xp: Any, scores: Array, *more: Array) -> Arrays:
-        rois, probs = super().of_image(xp, scores, *more)
-        if len(rois):
-            return rois, probs
-        return xp.zeros((1, 4), scores.dtype), xp.zeros((1, 1), scores.dtype)
 
     def input_warnings(self, ins: Any) -> Iterator[Any]:
         return super().input_warnings({"ImInfo": ins["ImShape"]})
-
-    def large(self, rois: Array, height: Array, width: Array, scale: Any = 1) -> Array:
-        if self.pixel_offset:
-            return super().large(rois, height, width, 1)
-        return (rois[:, 2:] - rois[:, :2] >= max(self.min_size, 1.0)).all(axis=1)
 
 
 def decoded(xp: Any, anchors: Array, moves: Array, more: int) -> Array:

@@ -201,6 +201,10 @@ class Indexed(Suppression, abstract=True):
         return out, out.with_dim(1, 1).with_dtype(DType.INT32)
 
     def run(self, xp: Any, BBoxes: Array, Scores: Array) -> Arrays:
+        return self.rows_and_numbers(xp, BBoxes, Scores)
+
+    def rows_and_numbers(self, xp: Any, BBoxes: Any, Scores: Any) -> tuple[Any, Any]:
+        """The rows of Out and their numbers in BBoxes, those of an image being a sequence."""
         rows, index, offsets = self.collected(xp, BBoxes, Scores)
         return LoDTensor(rows, (offsets,)), LoDTensor(index.astype("int32"), (offsets,))
 
@@ -240,7 +244,7 @@ class multiclass_nms3(multiclass_nms2):
         if RoisNum is not None:
             offsets = offsets_from(xp.reshape(RoisNum, -1).tolist())
             Scores = LoDTensor(bare(Scores), (offsets,))
-        return with_counts(xp, *super().run(xp, BBoxes, Scores))
+        return with_counts(xp, *self.rows_and_numbers(xp, BBoxes, Scores))
 
 
 class nms(DetachedValues):
@@ -260,7 +264,8 @@ class nms(DetachedValues):
 
     def run(self, xp: Any, Boxes: Array) -> Array:
         threshold = Boxes.dtype.type(self.iou_threshold)
-        return survivors(xp, len(Boxes), threshold, 1.0, BoxOverlaps(xp, Boxes, 0), -1)
+        overlaps = BoxOverlaps(xp, Boxes, 0, of_points=0)
+        return survivors(xp, len(Boxes), threshold, 1.0, overlaps, -1)
 
 
 class matrix_nms(Indexed):
@@ -290,7 +295,7 @@ class matrix_nms(Indexed):
         return counted(*super().infer(BBoxes, Scores))
 
     def run(self, xp: Any, BBoxes: Array, Scores: Array) -> Arrays:
-        return with_counts(xp, *super().run(xp, BBoxes, Scores))
+        return with_counts(xp, *self.rows_and_numbers(xp, BBoxes, Scores))
 
     def found(self, xp: Any, scores: Array, boxes: Array, least: Any) -> Arrays:
         order = ranked(xp, scores, self.score_threshold, self.nms_top_k)

@@ -10,6 +10,8 @@ from fluidlite import layers
 from fluidlite.command_line.cli import main as command
 from fluidlite.errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 from fluidlite.ir.analysis import fed_names, fetched_names
+from fluidlite.paddle import static
+from fluidlite.paddle.vision import ops as vision
 
 export = fluid.onnx.export
 
@@ -180,6 +182,31 @@ def test_the_boxes_that_are_kept_are_the_same(program, path, top_k, keep, normal
     notes = export(program, path, fetches=[out]).notes
     assert_same(run(path, feed)[out.name], right)
     assert any("no row" in note for note in notes)
+
+
+#: a region without a size, one within, one upside down
+REGIONS = np.array([[1, 1, 1, 1], [0.3, 1.2, 4.6, 3.7], [3, 3, 1, 1]], "float32")
+FLAT = REGIONS[[0, 0, 2, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    "rows, call",
+    [
+        (REGIONS, lambda x, rows, n: vision.roi_align(x, rows, n, (3, 2), 0.75)),
+        (REGIONS, lambda x, rows, n: vision.roi_align(x, rows, n, (3, 2), 0.75, aligned=False)),
+        (REGIONS, lambda x, rows, n: vision.roi_pool(x, rows, n, (3, 2), 0.75)),
+        (FLAT, lambda x, rows, n: vision.nms(rows, 0.3)),
+    ],
+)
+def test_regions_with_and_without_sizes_are_the_same(program, path, rows, call):
+    x = static.data("x", [None, 3, 5, 6], "float32")
+    given = static.data("rows", [None, 4], "float32"), static.data("n", [None], "int32")
+    out = call(x, *given)
+    images = np.random.default_rng(1).normal(size=(2, 3, 5, 6)).astype("float32")
+    feed = {"x": images, "rows": rows, "n": np.array([1, len(rows) - 1], "int32")}
+    (right,) = fluid.Executor().run(program, feed=feed, fetch_list=[out])
+    export(program, path, fetches=[out])
+    assert_same(run(path, feed)[out.name], right)
 
 
 @pytest.mark.parametrize("opset", [7, 17, 999])

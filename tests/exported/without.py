@@ -4,7 +4,7 @@
 REASONS = {
     "how many results there are depends on values": """
         beam_search bincount chunk_eval collect_fpn_proposals ctc_align distribute_fpn_proposals
-        filter_by_instag generate_proposals locality_aware_nms matrix_nms
+        filter_by_instag generate_proposals generate_proposals_v2 locality_aware_nms matrix_nms
         retinanet_detection_output retinanet_target_assign sequence_erase
         selected_rows unique_consecutive viterbi_decode""",
     "the kernel chooses what it computes by values": """
@@ -27,7 +27,8 @@ REASONS = {
         lu lu_unpack matrix_rank pseudo_inverse qr slogdeterminant solve svd
         triangular_solve""",
     "several images, of which NonMaxSuppression's rows form sequences": """
-        multiclass_nms multiclass_nms2""",
+        multiclass_nms multiclass_nms2 multiclass_nms3""",
+    "pictures are decoded by Pillow": "decode_jpeg",
 }
 WITHOUT = {type: reason for reason, types in REASONS.items() for type in types.split()}
 
@@ -39,6 +40,7 @@ SOURCE_REASONS = {
     "bits of numbers are taken for other numbers": "pyramid_hash",
     "the kernel makes another operator": "roi_pool",
     "the kernel was made by a function": "locality_aware_nms",
+    "pictures are decoded by Pillow": "decode_jpeg",
 }
 SOURCE_WITHOUT = {type: why for why, types in SOURCE_REASONS.items() for type in types.split()}
 

@@ -38,6 +38,11 @@ def test_what_is_kept_is_what_loops_over_pairs_keep(threshold):
     np.testing.assert_array_equal(out.data[:, 2:], boxes[wanted])
 
 
+def test_boxes_without_area_suppress_none_of_their_kind_where_boxes_have_no_scores():
+    points = np.array([[0.0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
+    assert f.nms(points, iou_threshold=0.3).tolist() == [0, 1, 2, 3]
+
+
 def test_a_box_that_overlaps_a_better_one_is_left_out():
     out, index = f.multiclass_nms2.all(BOXES[None], SCORES[None], **ALL).values()
     np.testing.assert_array_equal(out.data, [[0, 0.9, 0, 0, 5, 1], [0, 0.7, 8, 0, 9, 1]])

@@ -14,18 +14,23 @@ from ..writing import maps
 from .rows import counted
 
 
-def images_of(graph: OnnxGraph, rois: Any, bounds: Any) -> Any:
+def images_of(graph: OnnxGraph, rois: Any, bounds: Any, counts: Any) -> Any:
     """For each region the number of its image.
 
     Args:
         rois: the regions; their sequences are those of the images.
         bounds: where the regions of each image begin, and where the last ones end, instead.
+        counts: how many regions each image has, before both.
     """
-    if bounds is not None:
+    if counts is not None or bounds is not None:
         number = graph.Unsqueeze(counted(graph, graph.Shape(rois, end=1)), numbers([1]))
-        ends = graph.Slice(
-            graph.like(np.reshape(bounds, (-1,)), np.int64), numbers([1]), numbers([2**30])
-        )
+        if counts is not None:
+            each = graph.like(graph.Reshape(counts, numbers([-1])), np.int64)
+            ends = graph.CumSum(each, np.array(0))
+        else:
+            ends = graph.Slice(
+                graph.like(np.reshape(bounds, (-1,)), np.int64), numbers([1]), numbers([2**30])
+            )
         ahead = graph.Cast(graph.GreaterOrEqual(number, ends), to=7)
         return graph.ReduceSum(ahead, numbers([1]), keepdims=0)
     if not lod_of(rois):
@@ -41,8 +46,10 @@ def places_along(graph: OnnxGraph, X: Any, axis: int) -> Any:
 
 def aligned(graph: OnnxGraph, op: Any, X: Any, rois: Any, axis: int, bins: int) -> Any:
     """The weights of rows or columns in means of points between them, [regions, bins, size]."""
-    begin, end = rois[:, axis] * op.spatial_scale, rois[:, axis + 2] * op.spatial_scale
-    span = np.expand_dims(np.maximum(end - begin, 1) / bins, (1, 2))  # [regions, bins, points]
+    half = 0.5 if op.aligned else 0
+    begin, end = (rois[:, k] * op.spatial_scale - half for k in (axis, axis + 2))
+    length = end - begin if op.aligned else np.maximum(end - begin, 1)
+    span = np.expand_dims(length / bins, (1, 2))  # [regions, bins, points]
     if op.sampling_ratio > 0:
         count: Any = np.asarray(op.sampling_ratio, X.dtype)
         number = np.arange(op.sampling_ratio, dtype=X.dtype)
@@ -51,10 +58,13 @@ def aligned(graph: OnnxGraph, op: Any, X: Any, rois: Any, axis: int, bins: int) 
         number = graph.like(counted(graph, graph.ReduceMax(count, keepdims=0)), X.dtype)
         number.spec = spec([-1], X.dtype)
     part = np.arange(bins, dtype=X.dtype)[:, None]
-    points = np.expand_dims(begin, (1, 2)) + part * span + (number + 0.5) * span / count
+    points = (
+        np.expand_dims(begin, (1, 2)) + part * span + (number + 0.5) * span / np.maximum(count, 1)
+    )
     last = graph.like(sizes_of(graph, X, 3 - axis, 4 - axis), X.dtype)
     inside = graph.And(graph.GreaterOrEqual(points, np.asarray(-1, X.dtype)), points <= last)
-    inside = graph.And(inside, number < count)
+    inside = graph.And(inside, number < count)  # none where an aligned region has no size
+    count = np.maximum(count, 1)
     points = graph.Min(np.maximum(points, 0), graph.Sub(last, np.ones(1, X.dtype)))
     gap = graph.Abs(graph.Sub(graph.Unsqueeze(points, numbers([3])), places_along(graph, X, axis)))
     near = graph.Relu(graph.Sub(np.ones(1, X.dtype), gap))
@@ -64,9 +74,9 @@ def aligned(graph: OnnxGraph, op: Any, X: Any, rois: Any, axis: int, bins: int) 
 
 
 @maps("roi_align")
-def roi_align(graph: OnnxGraph, op: Any, X: Any, ROIs: Any, RoisLod: Any) -> Any:
+def roi_align(graph: OnnxGraph, op: Any, X: Any, ROIs: Any, RoisLod: Any, RoisNum: Any) -> Any:
     """By the weights of rows and columns: runtimes have no RoiAlign of the newest version."""
-    images = graph.Gather(X, images_of(graph, ROIs, RoisLod), axis=0)
+    images = graph.Gather(X, images_of(graph, ROIs, RoisLod, RoisNum), axis=0)
     rows = aligned(graph, op, X, ROIs.bare(), 1, op.pooled_height)
     columns = aligned(graph, op, X, ROIs.bare(), 0, op.pooled_width)
     along = graph.MatMul(graph.Unsqueeze(rows, numbers([1])), images)
@@ -99,8 +109,8 @@ def rounded(x: Any) -> Any:
 
 
 @maps("psroi_pool")
-def psroi_pool(graph: OnnxGraph, op: Any, X: Any, ROIs: Any) -> Any:
-    images = graph.Gather(X, images_of(graph, ROIs, None), axis=0)
+def psroi_pool(graph: OnnxGraph, op: Any, X: Any, ROIs: Any, RoisNum: Any) -> Any:
+    images = graph.Gather(X, images_of(graph, ROIs, None, RoisNum), axis=0)
     channels = numbers([op.output_channels, op.pooled_height, op.pooled_width])
     parts = in_shape(graph, images, numbers([-1]), channels, sizes_of(graph, X, 2, 4))
     rows = shares(graph, op, X, ROIs.bare(), 1, op.pooled_height)
@@ -109,11 +119,13 @@ def psroi_pool(graph: OnnxGraph, op: Any, X: Any, ROIs: Any) -> Any:
 
 
 @maps("roi_pool")
-def roi_pool(graph: OnnxGraph, op: Any, X: Any, ROIs: Any, RoisLod: Any, want: Any) -> Any:
+def roi_pool(
+    graph: OnnxGraph, op: Any, X: Any, ROIs: Any, RoisLod: Any, RoisNum: Any, want: Any
+) -> Any:
     """Maxima over the columns of each part, and then over its rows: runtimes dropped MaxRoiPool."""
     if want is None or set(want) != {"Out"}:
         return NotImplemented
-    images = graph.Gather(X, images_of(graph, ROIs, RoisLod), axis=0)
+    images = graph.Gather(X, images_of(graph, ROIs, RoisLod, RoisNum), axis=0)
     ends = ROIs.bare() * op.spatial_scale
     ends = graph.like(rounded(ends), np.float32)
     least = graph.like(np.finfo(X.dtype).min, X.dtype)

@@ -10,9 +10,12 @@ from ...errors import UnsupportedError
 from ..graph import OnnxGraph
 from ..rearranging import numbers
 from ..writing import maps
+from .rows import counted
+
+NEWER = ("multiclass_nms", "multiclass_nms2", "multiclass_nms3")  #: each with one output more
 
 
-@maps("multiclass_nms", "multiclass_nms2")
+@maps(*NEWER)
 def multiclass_nms(graph: OnnxGraph, op: Any, BBoxes: Any, Scores: Any) -> Any:
     _check(op, BBoxes, Scores)
     graph.checks.append(f"{op.type} gives no row, and not -1, where no box is kept")
@@ -31,7 +34,27 @@ def multiclass_nms(graph: OnnxGraph, op: Any, BBoxes: Any, Scores: Any) -> Any:
     boxes = graph.GatherND(BBoxes, places)
     labels = graph.like(label, BBoxes.dtype)
     out = graph.Concat(labels, graph.Unsqueeze(of_image, numbers([1])), boxes, axis=1)
-    return dict(Out=out, Index=graph.Cast(place, to=6)) if "Index" in op.output_slots else out
+    count = graph.Cast(graph.Shape(place, end=1), to=6)
+    outs = dict(Out=out, Index=graph.Cast(place, to=6), NmsRoisNum=count)
+    return {slot: outs[slot] for slot in op.output_slots}
+
+
+@maps("nms")
+def nms(graph: OnnxGraph, op: Any, Boxes: Any) -> Any:
+    """By scores that fall from box to box; upside-down boxes get no size, and so meet none."""
+    if not 0 <= op.iou_threshold <= 1:
+        raise UnsupportedError("NonMaxSuppression takes a threshold from 0 to 1")
+    count = graph.Shape(Boxes, end=1)
+    scores = graph.Neg(graph.Cast(counted(graph, count), to=1))
+    begin, end = graph.node("Split", [graph.like(Boxes, np.float32)], 2, axis=1, num_outputs=2)
+    boxes = graph.Concat(begin, graph.Max(begin, end), axis=1)
+    chosen = graph.NonMaxSuppression(
+        graph.Unsqueeze(boxes, numbers([0])),
+        graph.Unsqueeze(scores, numbers([0, 1])),
+        np.array(np.iinfo(np.int32).max, np.int64),
+        np.float32(op.iou_threshold),
+    )
+    return graph.Gather(chosen, np.array(2), axis=1)
 
 
 def _check(op: Any, boxes: Any, scores: Any) -> None:
@@ -44,7 +67,7 @@ def _check(op: Any, boxes: Any, scores: Any) -> None:
         raise UnsupportedError("the rows of several images form sequences, which ONNX has not")
     if op.nms_eta != 1:
         raise UnsupportedError("NonMaxSuppression has one threshold; nms_eta must be 1")
-    if op.type not in ("multiclass_nms", "multiclass_nms2"):
+    if op.type not in NEWER:
         raise UnsupportedError("it merges boxes, which NonMaxSuppression does not")
 
 
