@@ -309,7 +309,7 @@ def _plain(name: str) -> str:
 def _shown(attribute: Attribute) -> Any:
     """The default of an attribute, as it was written."""
     value = attribute.default
-    if attribute.kind == "float" and value is not REQUIRED:
+    if attribute.kind in ("float", "Tolerance") and value is not REQUIRED:
         return float(str(np.float32(value)))
     return list(value) if isinstance(value, tuple) else value
 
