@@ -186,11 +186,7 @@ class TanhTransform(Transform):
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
 
 
-class SoftmaxTransform(Transform):
-    """Shares of powers of e, along the last dimension; :meth:`inverse` gives one of the rows."""
-
-    _type = Type.OTHER
-
+class _ToShares(Transform):
     @property
     def _domain(self) -> variable.Variable:
         return variable.Independent(variable.real, 1)
@@ -198,6 +194,12 @@ class SoftmaxTransform(Transform):
     @property
     def _codomain(self) -> variable.Variable:
         return variable.Variable(False, 1, constraint.simplex)
+
+
+class SoftmaxTransform(_ToShares):
+    """Shares of powers of e, along the last dimension; :meth:`inverse` gives one of the rows."""
+
+    _type = Type.OTHER
 
     def _forward(self, x: Any) -> Any:
         return softmax(x, -1)
@@ -213,20 +215,12 @@ class SoftmaxTransform(Transform):
     _inverse_shape = _forward_shape
 
 
-class StickBreakingTransform(Transform):
+class StickBreakingTransform(_ToShares):
     """One number more than there are, which are from 0 and add up to 1, along the last dimension:
     a stick is broken again and again, each time at ``sigmoid(x - log(remaining numbers + 1))``.
     """
 
     _type = Type.BIJECTION
-
-    @property
-    def _domain(self) -> variable.Variable:
-        return variable.Independent(variable.real, 1)
-
-    @property
-    def _codomain(self) -> variable.Variable:
-        return variable.Variable(False, 1, constraint.simplex)
 
     def _forward(self, x: Any) -> Any:
         shares = sigmoid(x - log(_countdown(x)))

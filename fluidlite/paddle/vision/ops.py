@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod, sqrt
 from typing import Any
 
@@ -11,7 +11,6 @@ from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arguments import Integers
-from ...functions.arithmetic import add
 from ...functions.creation import to_tensor
 from ...functions.elementary import cast
 from ...functions.selection import argsort, gather, nonzero
@@ -19,10 +18,12 @@ from ...functions.views import reshape
 from ...ground.docstrings import Family
 from ...ground.fields import from_fields
 from ...ground.public_names import list_public_names
+from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
 from ...initializer import Normal
 from ...layer_helper import LayerHelper
 from ...modules.convolution import filter_shape, need_groups
+from ...nn.functional import deformable
 from ...nn.functional.windows import each
 from ...nn.layer import TensorLayer
 from ...opdef.operand import Operand
@@ -203,49 +204,13 @@ def box_coder(
     )  # fmt: skip
 
 
-def deform_conv2d(
-    x: Tensor,
-    offset: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Integers = 1,
-    padding: Integers = 0,
-    dilation: Integers = 1,
-    deformable_groups: int = 1,
-    groups: int = 1,
-    mask: Tensor | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """A convolution of images whose windows are moved, element by element, and weighted.
-
-    Zhu, Hu, Lin and Dai, Deformable ConvNets v2, 2019; without ``mask`` Dai et al., Deformable
-    convolutional networks, 2017.
-
-    Args:
-        x: images, [N, C, H, W].
-        offset: how far each element is moved, (down, across) for each group, element and position:
-            [N, 2 * deformable_groups * height * width, rows, columns].
-        weight: filters, [M, C / groups, height, width].
-        bias: [M].
-        stride, padding, dilation: a number, or one down and one across.
-        deformable_groups: so many parts of the channels have offsets of their own.
-        groups: the channels are cut into so many groups, which do not mix.
-        mask: the weights: [N, deformable_groups * height * width, rows, columns].
-        name: accepted.
-
-    Returns:
-        [N, M, rows, columns].
-    """
-    options = dict(
-        strides=each("stride", stride, 2), paddings=each("padding", padding, 2),
-        dilations=each("dilation", dilation, 2), groups=groups,
-        deformable_groups=deformable_groups,
-    )  # fmt: skip
-    if mask is None:
-        out = eager.deformable_conv_v1(x, offset, weight, **options)
-    else:
-        out = eager.deformable_conv(x, offset, mask, weight, **options)
-    return out if bias is None else add(out, reshape(bias, [1, -1, 1, 1]))
+deform_conv2d: Callable[..., Tensor] = Spelling({}, types={"int | None": "int"})(
+    deformable.deform_conv2d,
+    words={
+        "; as many as\n        ``offset`` has when None": "",
+        "; as many as\n        ``weight`` says when None": "",
+    },
+)
 
 
 @from_fields

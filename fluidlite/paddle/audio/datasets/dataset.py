@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....errors import ArgumentError
+from ....ground.docstrings import Family
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....readers.datasets import Dataset
@@ -25,6 +26,20 @@ _FEATURES: dict[str, Any] = {
     "logmelspectrogram": LogMelSpectrogram,
     "spectrogram": Spectrogram,
 }
+
+
+#: what sets of sounds say of their arguments
+SOUNDS = Family(
+    {
+        "mode": '"train" for all but one part, else that one.',
+        "split": "which part, from 1.",
+        "feat_type": "see ``AudioClassificationDataset``.",
+        "archive": "accepted: nothing is downloaded.",
+        "kwargs": "of the layer that gives the features.",
+    },
+    raises="ArgumentError: there is no such part, or no such feature.\nFileError: the folder is "
+    "not there; it says where it belongs.",
+)
 
 
 class AudioClassificationDataset(Dataset):

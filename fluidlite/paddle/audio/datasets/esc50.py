@@ -11,7 +11,7 @@ from ....ground.files import read_text
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ...text.datasets.local import file_of
-from .dataset import AudioClassificationDataset, fold_of
+from .dataset import SOUNDS, AudioClassificationDataset, fold_of
 
 _LABELS = [
     "Dog", "Rooster", "Pig", "Cow", "Frog", "Cat", "Hen", "Insects (flying)", "Sheep", "Crow",
@@ -26,20 +26,11 @@ _LABELS = [
 _FOLDS = 5
 
 
+@SOUNDS
 class ESC50(AudioClassificationDataset):
     """2,000 sounds of the surroundings, of 50 kinds (Piczak, ESC: dataset for environmental sound
-    classification, 2015), from the folder ``ESC-50-master`` in ``~/.cache/paddle/dataset``.
-
-    Args:
-        mode: "train" for all but one fifth, else that one.
-        split: which fifth, from 1.
-        feat_type: see ``AudioClassificationDataset``.
-        archive: accepted: nothing is downloaded.
-        kwargs: of the layer that gives the features.
-
-    Raises:
-        ArgumentError: there is no such fifth, or no such feature.
-        FileError: the folder is not there; it says where it belongs.
+    classification, 2015), in five parts, from the folder ``ESC-50-master`` in
+    ``~/.cache/paddle/dataset``.
     """
 
     label_list: list[str] = _LABELS

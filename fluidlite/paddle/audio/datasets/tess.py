@@ -8,27 +8,19 @@ from typing import Any
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ...text.datasets.local import file_of
-from .dataset import AudioClassificationDataset, fold_of
+from .dataset import SOUNDS, AudioClassificationDataset, fold_of
 
 _LABELS = ["angry", "disgust", "fear", "happy", "neutral", "ps", "sad"]
 
 
+@SOUNDS
 class TESS(AudioClassificationDataset):
     """2,800 words, spoken with seven feelings (Pichora-Fuller and Dupuis, Toronto emotional speech
     set, 2020), from the folder ``TESS_Toronto_emotional_speech_set`` in
     ``~/.cache/paddle/dataset``.
 
     Args:
-        mode: "train" for all but one part, else that one.
         n_folds: how many parts there are; files are dealt to them in the order of their paths.
-        split: which part, from 1.
-        feat_type: see ``AudioClassificationDataset``.
-        archive: accepted: nothing is downloaded.
-        kwargs: of the layer that gives the features.
-
-    Raises:
-        ArgumentError: there is no such part, or no such feature.
-        FileError: the folder is not there; it says where it belongs.
     """
 
     label_list: list[str] = _LABELS

@@ -8,10 +8,10 @@ from .... import nn
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.shaping import concat
-from ....functions.views import flatten
 from ....ground.tracebacks import api_boundaries
 from ....nn.initializer import Uniform
 from ....param_attr import ParamAttr
+from .classifier import Classifier
 from .weights import maker
 
 __all__: list[str] = []
@@ -91,7 +91,7 @@ _DEPTHS = {
 }
 
 
-class DenseNet(nn.Layer):
+class DenseNet(Classifier):
     """Four blocks of layers that are given the results of all before them.
 
     Huang et al., Densely connected convolutional networks, 2017.
@@ -104,6 +104,8 @@ class DenseNet(nn.Layer):
         with_pool: average before it.
     """
 
+    _ends = ("pool2d_avg", "out")
+
     def __init__(
         self,
         layers: int = 121,
@@ -112,11 +114,9 @@ class DenseNet(nn.Layer):
         num_classes: int = 1000,
         with_pool: bool = True,
     ) -> None:
-        super().__init__()
+        super().__init__(num_classes, with_pool)
         if layers not in _DEPTHS:
             raise ArgumentError(f"expected layers of {sorted(_DEPTHS)}, got {layers!r}")
-        self.num_classes = num_classes
-        self.with_pool = with_pool
         channels, growth, counts = _DEPTHS[layers]
         self.conv1_func = ConvBNLayer(3, channels, 7, 2, 3)
         self.pool2d_max = nn.MaxPool2D(3, 2, 1)
@@ -147,9 +147,7 @@ class DenseNet(nn.Layer):
         for row in self._rows:
             x = row(x)
         x = self.batch_norm(x)
-        if self.with_pool:
-            x = self.pool2d_avg(x)
-        return self.out(flatten(x, 1)) if self.num_classes > 0 else x
+        return self._scores(x)
 
 
 densenet121, densenet161, densenet169, densenet201, densenet264 = (

@@ -12,6 +12,7 @@ from ....nn import AdaptiveAvgPool2D, AvgPool2D, Conv2D, Dropout, Layer, Linear,
 from ....nn.functional import relu
 from ....nn.initializer import Uniform
 from ....param_attr import ParamAttr
+from .classifier import Classifier
 from .weights import maker
 
 __all__: list[str] = []
@@ -82,7 +83,7 @@ _BLOCKS = {
 }
 
 
-class GoogLeNet(Layer):
+class GoogLeNet(Classifier):
     """Nine blocks of convolutions of several sizes, with two more outputs on the way.
 
     Szegedy et al., Going deeper with convolutions, 2015.
@@ -93,9 +94,7 @@ class GoogLeNet(Layer):
     """
 
     def __init__(self, num_classes: int = 1000, with_pool: bool = True) -> None:
-        super().__init__()
-        self.num_classes = num_classes
-        self.with_pool = with_pool
+        super().__init__(num_classes, with_pool)
         self._conv = ConvLayer(3, 64, 7, 2)
         self._pool = MaxPool2D(3, 2)
         self._conv_1 = ConvLayer(64, 64, 1)

@@ -14,6 +14,7 @@ from ....nn import AdaptiveAvgPool2D, AvgPool2D, Dropout, Layer, LayerList, Line
 from ....nn.initializer import Uniform
 from ....param_attr import ParamAttr
 from ..normalized import ConvNormActivation
+from .classifier import Classifier
 from .weights import maker
 
 __all__: list[str] = []
@@ -178,7 +179,7 @@ class InceptionE(_Branches):
         )
 
 
-class InceptionV3(Layer):
+class InceptionV3(Classifier):
     """Eleven blocks of convolutions side by side.
 
     Szegedy et al., Rethinking the Inception architecture for computer vision, 2016.
@@ -189,9 +190,7 @@ class InceptionV3(Layer):
     """
 
     def __init__(self, num_classes: int = 1000, with_pool: bool = True) -> None:
-        super().__init__()
-        self.num_classes = num_classes
-        self.with_pool = with_pool
+        super().__init__(num_classes, with_pool)
         self.inception_stem = InceptionStem()
         self.inception_block_list = LayerList(
             [

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....eager.tensor import Tensor
-from ....functions.views import flatten
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, Layer, Linear
 from ..normalized import ConvNormActivation
+from .classifier import Classifier
 from .weights import MAKERS, with_weights
 
 __all__: list[str] = []
@@ -37,7 +37,7 @@ _ROWS = {
 }  # fmt: skip
 
 
-class MobileNetV1(Layer):
+class MobileNetV1(Classifier):
     """Convolutions of single channels, and of 1x1.
 
     Howard et al., MobileNets: efficient convolutional neural networks for mobile vision
@@ -50,10 +50,8 @@ class MobileNetV1(Layer):
     """
 
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
-        super().__init__()
+        super().__init__(num_classes, with_pool)
         self.scale = scale
-        self.num_classes = num_classes
-        self.with_pool = with_pool
         channels = int(32 * scale)
         self.conv1 = ConvNormActivation(3, channels, 3, 2, 1)
         for name, (width, stride) in _ROWS.items():
@@ -70,9 +68,7 @@ class MobileNetV1(Layer):
         x = self.conv1(x)
         for name in _ROWS:
             x = self._sub_layers[name](x)
-        if self.with_pool:
-            x = self.pool2d_avg(x)
-        return self.fc(flatten(x, 1)) if self.num_classes > 0 else x
+        return self._scores(x)
 
 
 @MAKERS

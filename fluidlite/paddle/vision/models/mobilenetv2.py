@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ....eager.tensor import Tensor
-from ....functions.views import flatten
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, BatchNorm2D, Conv2D, Dropout, Layer, Linear, ReLU6, Sequential
 from ..normalized import ConvNormActivation, divisible
+from .classifier import Classifier
 from .weights import MAKERS, with_weights
 
 __all__: list[str] = []
@@ -60,7 +60,7 @@ _ROWS = (
 )  # fmt: skip
 
 
-class MobileNetV2(Layer):
+class MobileNetV2(Classifier):
     """Rows of layers that are wide in their middle.
 
     Sandler et al., MobileNetV2: inverted residuals and linear bottlenecks, 2018.
@@ -71,10 +71,10 @@ class MobileNetV2(Layer):
         with_pool: average before it.
     """
 
+    _ends = ("pool2d_avg", "classifier")
+
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
-        super().__init__()
-        self.num_classes = num_classes
-        self.with_pool = with_pool
+        super().__init__(num_classes, with_pool)
         channels = divisible(32 * scale)
         layers: list[Layer] = [ConvNormActivation(3, channels, 3, 2, activation_layer=ReLU6)]
         for ratio, width, count, stride in _ROWS:
@@ -93,9 +93,7 @@ class MobileNetV2(Layer):
     def forward(self, x: Tensor) -> Tensor:
         """The scores of images ``[N, 3, H, W]``."""
         x = self.features(x)
-        if self.with_pool:
-            x = self.pool2d_avg(x)
-        return self.classifier(flatten(x, 1)) if self.num_classes > 0 else x
+        return self._scores(x)
 
 
 @MAKERS

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 
 from .... import nn
 from ....eager.tensor import Tensor
-from ....functions.views import flatten
 from ....ground.docstrings import Family
 from ....ground.tracebacks import api_boundaries
 from ..normalized import ConvNormActivation, divisible
+from .classifier import Classifier
 from .weights import MAKERS, with_weights
 
 __all__: list[str] = []
@@ -95,7 +95,7 @@ class InvertedResidual(nn.Layer):
         return x + out if self.use_res_connect else out
 
 
-class MobileNetV3(nn.Layer):
+class MobileNetV3(Classifier):
     """Rows of layers that are wide in their middle, with factors of channels.
 
     Howard et al., Searching for MobileNetV3, 2019.
@@ -108,6 +108,8 @@ class MobileNetV3(nn.Layer):
         with_pool: average before them.
     """
 
+    _ends = ("avgpool", "classifier")
+
     def __init__(
         self,
         config: Sequence[_Row],
@@ -116,11 +118,9 @@ class MobileNetV3(nn.Layer):
         num_classes: int = 1000,
         with_pool: bool = True,
     ) -> None:
-        super().__init__()
+        super().__init__(num_classes, with_pool)
         rows = [row.scaled(scale) for row in config]
         self.scale = scale
-        self.num_classes = num_classes
-        self.with_pool = with_pool
         options: dict[str, Any] = dict(norm_layer=_normalized, activation_layer=nn.Hardswish)
         self.conv = ConvNormActivation(3, rows[0].channels, 3, 2, 1, **options)
         self.blocks = nn.Sequential(*map(InvertedResidual, rows))
@@ -137,9 +137,7 @@ class MobileNetV3(nn.Layer):
     def forward(self, x: Tensor) -> Tensor:
         """The scores of images ``[N, 3, H, W]``."""
         x = self.lastconv(self.blocks(self.conv(x)))
-        if self.with_pool:
-            x = self.avgpool(x)
-        return self.classifier(flatten(x, 1)) if self.num_classes > 0 else x
+        return self._scores(x)
 
 
 _SMALL = [

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, TypeAlias
 from .... import nn
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
-from ....functions.views import flatten
 from ....ground.tracebacks import api_boundaries
+from .classifier import Classifier
 from .weights import maker
 
 __all__: list[str] = []
@@ -115,7 +115,7 @@ _COUNTS = {
 }  # fmt: skip
 
 
-class ResNet(nn.Layer):
+class ResNet(Classifier):
     """Four rows of blocks, which add to their input.
 
     He et al., Deep residual learning for image recognition, 2016; Xie et al., Aggregated residual
@@ -136,6 +136,8 @@ class ResNet(nn.Layer):
     [1, 512, 1, 1]
     """
 
+    _ends = ("avgpool", "fc")
+
     def __init__(
         self,
         block: type[BasicBlock | BottleneckBlock],
@@ -145,13 +147,11 @@ class ResNet(nn.Layer):
         with_pool: bool = True,
         groups: int = 1,
     ) -> None:
-        super().__init__()
+        super().__init__(num_classes, with_pool)
         if depth not in _COUNTS:
             raise ArgumentError(f"expected a depth of {sorted(_COUNTS)}, got {depth!r}")
         self.groups = groups
         self.base_width = width
-        self.num_classes = num_classes
-        self.with_pool = with_pool
         self.inplanes = 64
         self.dilation = 1
         self.conv1 = nn.Conv2D(3, 64, kernel_size=7, stride=2, padding=3, bias_attr=False)
@@ -186,9 +186,7 @@ class ResNet(nn.Layer):
         """The scores of images ``[N, 3, H, W]``."""
         x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
-        if self.with_pool:
-            x = self.avgpool(x)
-        return self.fc(flatten(x, 1)) if self.num_classes > 0 else x
+        return self._scores(x)
 
 
 def _of(name: str, depth: int, doc: str, **fixed: Any) -> Callable[..., ResNet]:

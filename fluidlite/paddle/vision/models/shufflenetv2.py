@@ -7,11 +7,11 @@ from typing import Any
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.shaping import chunk, concat
-from ....functions.views import flatten
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, Layer, Linear, MaxPool2D, ReLU, Swish
 from ....nn.functional import channel_shuffle
 from ..normalized import ConvNormActivation
+from .classifier import Classifier
 from .weights import maker
 
 __all__: list[str] = []
@@ -80,7 +80,7 @@ _WIDTHS = {
 }
 
 
-class ShuffleNetV2(Layer):
+class ShuffleNetV2(Classifier):
     """Convolutions of half of the channels, which are mixed.
 
     Ma et al., ShuffleNet V2: practical guidelines for efficient CNN architecture design, 2018.
@@ -96,6 +96,8 @@ class ShuffleNetV2(Layer):
     [1, 10]
     """
 
+    _ends = ("_pool2d_avg", "_fc")
+
     def __init__(
         self,
         scale: float = 1.0,
@@ -103,14 +105,12 @@ class ShuffleNetV2(Layer):
         num_classes: int = 1000,
         with_pool: bool = True,
     ) -> None:
-        super().__init__()
+        super().__init__(num_classes, with_pool)
         if scale not in _WIDTHS:
             raise ArgumentError(f"expected a scale of {[*_WIDTHS]}, got {scale!r}")
         if act not in _ACTIVATIONS:
             raise ArgumentError(f'expected act to be "relu", "swish" or None, got {act!r}')
         self.scale = scale
-        self.num_classes = num_classes
-        self.with_pool = with_pool
         active = _ACTIVATIONS[act]
         channels, *widths, last = _WIDTHS[scale]
         self._conv1 = ConvNormActivation(3, channels, 3, 2, 1, activation_layer=active)
@@ -134,9 +134,7 @@ class ShuffleNetV2(Layer):
         for block in self._rows:
             x = block(x)
         x = self._last_conv(x)
-        if self.with_pool:
-            x = self._pool2d_avg(x)
-        return self._fc(flatten(x, 1)) if self.num_classes > 0 else x
+        return self._scores(x)
 
 
 def _of(name: str, scale: float, act: str = "relu") -> Any:

@@ -9,6 +9,7 @@ from ....functions.views import squeeze
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, Conv2D, Dropout, Layer, MaxPool2D
 from ....nn.functional import relu
+from .classifier import Classifier
 from .weights import maker
 
 __all__: list[str] = []
@@ -53,7 +54,7 @@ class MakeFire(Layer):
 _VERSIONS = {"1.0": (96, 7, 0, (1, 4, 8)), "1.1": (64, 3, 1, (1, 3, 5))}
 
 
-class SqueezeNet(Layer):
+class SqueezeNet(Classifier):
     """Eight blocks of narrow and wide convolutions.
 
     Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and <0.5MB model
@@ -66,12 +67,10 @@ class SqueezeNet(Layer):
     """
 
     def __init__(self, version: str, num_classes: int = 1000, with_pool: bool = True) -> None:
-        super().__init__()
+        super().__init__(num_classes, with_pool)
         if version not in _VERSIONS:
             raise ArgumentError(f"expected the version 1.0 or 1.1, got {version!r}")
         self.version = version
-        self.num_classes = num_classes
-        self.with_pool = with_pool
         channels, size, padding, self._pooled = _VERSIONS[version]
         self._conv = Conv2D(3, channels, size, stride=2, padding=padding)
         self._pool = MaxPool2D(3, 2, 0)

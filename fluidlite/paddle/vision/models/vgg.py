@@ -7,14 +7,14 @@ from typing import Any
 
 from .... import nn
 from ....eager.tensor import Tensor
-from ....functions.views import flatten
 from ....ground.tracebacks import api_boundaries
+from .classifier import Classifier
 from .weights import MAKERS, with_weights
 
 __all__: list[str] = []
 
 
-class VGG(nn.Layer):
+class VGG(Classifier):
     """Convolutions, then three linear layers.
 
     Simonyan and Zisserman, Very deep convolutional networks for large-scale image recognition,
@@ -26,11 +26,11 @@ class VGG(nn.Layer):
         with_pool: average before them, to 7x7.
     """
 
+    _ends = ("avgpool", "classifier")
+
     def __init__(self, features: nn.Layer, num_classes: int = 1000, with_pool: bool = True) -> None:
-        super().__init__()
+        super().__init__(num_classes, with_pool)
         self.features = features
-        self.num_classes = num_classes
-        self.with_pool = with_pool
         if with_pool:
             self.avgpool = nn.AdaptiveAvgPool2D((7, 7))
         if num_classes > 0:
@@ -42,9 +42,7 @@ class VGG(nn.Layer):
     def forward(self, x: Tensor) -> Tensor:
         """The scores of images ``[N, 3, H, W]``."""
         x = self.features(x)
-        if self.with_pool:
-            x = self.avgpool(x)
-        return self.classifier(flatten(x, 1)) if self.num_classes > 0 else x
+        return self._scores(x)
 
 
 def make_layers(cfg: list[int | str], batch_norm: bool = False) -> nn.Sequential:
