@@ -9,6 +9,7 @@ SciPy's products, which are made of the same coordinates each time.
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 from typing import Any
@@ -55,13 +56,19 @@ def best(way: Callable[..., Any], *given: Any) -> float:
     return min(times) * 1e3
 
 
+#: numbers stored, rows and columns of the sparse matrix, columns of the dense one
+CASES = [
+    (1000, 100, 16), (100000, 10000, 1), (100000, 10000, 16), (100000, 10000, 64),
+    (1000000, 10000, 16),
+]  # fmt: skip
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--small", action="store_true", help="one matrix of 3 numbers")
     random = np.random.default_rng(0)
     print(f"{'stored':>8} {'rows':>6} {'width':>5} " + " ".join(f"{each:>9}" for each in WAYS))
-    for stored, size, width in [
-        (1000, 100, 16), (100000, 10000, 1), (100000, 10000, 16), (100000, 10000, 64),
-        (1000000, 10000, 16),
-    ]:  # fmt: skip
+    for stored, size, width in [(3, 2, 4)] if parser.parse_args().small else CASES:
         rows, cols = random.integers(0, size, stored), random.integers(0, size, stored)
         values = random.normal(size=stored).astype("float32")
         dense = random.normal(size=(size, width)).astype("float32")

@@ -289,3 +289,9 @@ def test_linear_algebra_is_measured():
     ).splitlines()
     assert [line.split()[0] for line in said[:4]] == ["2x3", "inv", "solve", "det"]
     assert len(said) == 22
+
+
+def test_ways_of_sparse_products_are_measured():
+    pytest.importorskip("scipy", reason="needs SciPy")
+    said = run("sparse_products.py", "--small")
+    assert re.search(r"^ +3 +2 +4( +[\d.]+){5}$", said, re.M)

@@ -95,6 +95,8 @@ Layers: TypeAlias = Callable[..., tuple[Variable, ...]]
 #: kind of an attribute -> the annotation of a parameter
 _TYPES = {
     "Long": "int",
+    "Double": "float",
+    "Tolerance": "float",
     "DType": "DTypeLike",
     "list[int]": "int | Sequence[int]",
     "list[Long]": "int | Sequence[int]",

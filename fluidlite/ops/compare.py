@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -215,6 +215,9 @@ class Close(Detached, abstract=True):
     signature = "Input, Other, Rtol?!, Atol?! -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     equal_nan: bool = False
+    if TYPE_CHECKING:  # each operator has its own form of them
+        rtol: float | str
+        atol: float | str
 
     def near(self, xp: Any, x: Array, y: Array, rtol: Array | None, atol: Array | None) -> Array:
         """The answer for each element."""

@@ -111,7 +111,7 @@ class ConstantFill(Creation, abstract=True):
     force_cpu: bool = attr(False, inert=True)
     place_type: int = attr(-1, inert=True, local=True)
 
-    def number(self) -> float:
+    def number(self) -> complex:
         """The number as Python has it.
 
         Raises:

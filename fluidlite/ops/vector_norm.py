@@ -202,7 +202,7 @@ class renorm(Op):
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         normal_axis(self.axis, X.ndim)
-        if self.p == 0:
+        if not self.p:
             raise AttributeValueError("expected p other than 0")
         return X
 

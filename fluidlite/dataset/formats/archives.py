@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from ...errors import FileFormatError, FluidError
 from ...ground.files import Path, file_error, open_source, usable_path
 from ...ground.public_names import list_public_names
+from ...ground.reprs import Described
 
 #: what readers of archives raise where these are broken
 _WRONG = (
@@ -54,7 +55,7 @@ def archive(path: Path) -> tarfile.TarFile:
         raise FileFormatError(f"{os.fspath(path)}: expected an archive of tar's") from error
 
 
-class Members:
+class Members(Described):
     """Files of an archive, by their names.
 
     Those of an archive that is not compressed are read when they are asked for, in each process by

@@ -12,6 +12,7 @@ from ...errors import ArgumentError, FileFormatError, UnsupportedError
 from ...functions.creation import to_tensor
 from ...ground import state
 from ...ground.files import open_source
+from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 
 __all__ = ["get_image_backend", "image_load", "set_image_backend"]
@@ -115,4 +116,5 @@ def converted(picture: Any, backend: str) -> Any:
     return pixels if backend == "cv2" else to_tensor(pixels)
 
 
+list_public_names(globals())
 api_boundaries(globals())

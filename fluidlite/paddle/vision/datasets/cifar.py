@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....dataset.formats.cifar import pictures
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from .pictured import SET, ArchiveSet
-
-__all__: list[str] = []
 
 
 @SET
@@ -48,4 +47,5 @@ class Cifar100(Cifar10):
     _parts: ClassVar[dict[str, str]] = {"train": "train", "test": "test"}
 
 
+list_public_names(globals())
 api_boundaries(globals())

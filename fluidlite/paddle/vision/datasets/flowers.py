@@ -9,12 +9,11 @@ import numpy as np
 
 from ....dataset.formats.archives import Members
 from ....dataset.formats.matlab import matrix
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ...text.datasets.local import file_of, part_of
 from ..image import opened
 from .pictured import SET, PicturedSet
-
-__all__: list[str] = []
 
 _PARTS = {"train": "tstid", "test": "trnid", "valid": "valid"}  # more for training, as in paddle
 _NAME = "jpg/image_{:05d}.jpg"
@@ -57,4 +56,5 @@ class Flowers(PicturedSet):
         return len(self.indexes)
 
 
+list_public_names(globals())
 api_boundaries(globals())

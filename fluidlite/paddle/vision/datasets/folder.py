@@ -8,11 +8,10 @@ from typing import Any
 
 from ....errors import ArgumentError, FileError
 from ....ground.docstrings import Family
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....readers.datasets import Dataset
 from ..image import image_load
-
-__all__: list[str] = []
 
 IMG_EXTENSIONS = (
     ".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp",
@@ -148,4 +147,5 @@ class ImageFolder(_Folder):
         return [self._sample(self.samples[index])]
 
 
+list_public_names(globals())
 api_boundaries(globals())

@@ -9,11 +9,10 @@ import numpy as np
 
 from ....dataset.formats.idx import digits
 from ....errors import FileFormatError
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ...text.datasets.local import file_of, part_of
 from .pictured import SET, PicturedSet
-
-__all__: list[str] = []
 
 
 @SET
@@ -92,4 +91,5 @@ for _kind, _digests in _DIGESTS.items():  # what paddle's classes say of where i
         setattr(_kind, f"{_part}_URL", f"{_prefix}{_file}")
         setattr(_kind, f"{_part}_MD5", _digest)
 
+list_public_names(globals())
 api_boundaries(globals())

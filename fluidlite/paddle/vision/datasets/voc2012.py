@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....dataset.formats.voc import members_of
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ..image import opened
 from .pictured import SET, ArchiveSet
-
-__all__: list[str] = []
 
 
 @SET
@@ -44,4 +43,5 @@ class VOC2012(ArchiveSet):
         return len(self._names)
 
 
+list_public_names(globals())
 api_boundaries(globals())

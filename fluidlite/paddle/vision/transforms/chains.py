@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ....errors import ArgumentError
+from ....ground.reprs import Described
 from ....ground.tracebacks import api_boundaries
 from . import functional as F
 
@@ -51,7 +52,7 @@ class Compose:
 
 
 @TRANSFORMS
-class BaseTransform:
+class BaseTransform(Described):
     """A transform of the parts of an input: images, and what belongs to them.
 
     A class of a user's has methods ``_apply_image``, ``_apply_boxes``, ``_apply_mask`` of a part,
