@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod, sqrt
 from typing import Any, ClassVar
 
@@ -94,6 +95,20 @@ class _Filters(TensorLayer):
         return ", ".join([*parts, f"data_format={self._options['data_format']}"])
 
 
+def _convolved(
+    function: Callable[..., Tensor],
+    around: Any,
+    mode: str,
+    options: dict[str, Any],
+    x: Tensor,
+    weight: Any,
+    bias: Any,
+) -> Tensor:
+    if around:
+        x = F.pad(x, around, mode, data_format=options["data_format"])
+    return function(x, weight, bias, **options)
+
+
 @from_fields
 class _Convolution(_Filters):
     """What is convolved with learned filters."""
@@ -116,10 +131,14 @@ class _Convolution(_Filters):
 
     def forward(self, x: Tensor) -> Tensor:
         """What is convolved."""
-        if self._around:
-            form = self._options["data_format"]
-            x = F.pad(x, self._around, self._padding_mode, data_format=form)
-        return type(self).function(x, self.weight, self.bias, **self._options)
+        return self.moves(x, self.weight, self.bias)
+
+    @property
+    def moves(self) -> Callable[[Tensor, Any, Any], Tensor]:
+        """A function of an input, filters and a bias, which convolves as this layer does."""
+        return partial(
+            _convolved, type(self).function, self._around, self._padding_mode, self._options
+        )
 
 
 @CONVOLUTIONS
@@ -169,8 +188,12 @@ class _Adjoint(_Filters):
 
     def forward(self, x: Tensor, output_size: Integers | None = None) -> Tensor:
         """What comes out, of that size where it is given."""
-        options = self._options
-        return type(self).function(x, self.weight, self.bias, output_size=output_size, **options)
+        return self.moves(x, self.weight, self.bias, output_size=output_size)
+
+    @property
+    def moves(self) -> Callable[..., Tensor]:
+        """A function of an input, filters, a bias and a size, which convolves as this layer does."""
+        return partial(type(self).function, **self._options)
 
 
 @from_fields

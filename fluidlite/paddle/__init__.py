@@ -121,7 +121,7 @@ if TYPE_CHECKING:
         linalg, metric, onnx, profiler, sparse, static, sysconfig, utils,
         vision,
     )  # fmt: skip
-    from . import audio, distribution, fft, signal, text
+    from . import audio, distribution, fft, quantization, signal, text
     from .distributed.parallel import DataParallel
     from .files import load, save
     from .hapi import Model, flops, summary
@@ -137,7 +137,7 @@ give_names(
         "paddle.utils.checks": "disable_signal_handler",
     },
     below=(
-        *("audio", "distribution", "fft", "signal", "text"),
+        *("audio", "distribution", "fft", "quantization", "signal", "text"),
         *("amp", "base", "callbacks", "distributed", "geometric", "hapi", "hub", "incubate"),
         *(
             "inference",
