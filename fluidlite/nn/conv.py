@@ -192,7 +192,7 @@ class _Adjoint(_Filters):
 
     @property
     def moves(self) -> Callable[..., Tensor]:
-        """A function of an input, filters, a bias and a size, which convolves as this layer does."""
+        """A function of input, filters, bias and size, which convolves as this layer does."""
         return partial(type(self).function, **self._options)
 
 

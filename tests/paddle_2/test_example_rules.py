@@ -29,10 +29,22 @@ def tool():
     "name, code, why",
     [
         ("paddle.nn.ReLU#0", "import paddle\nprint(paddle.nn.ReLU()(paddle.ones([2])))", None),
-        ("paddle.quantization.QAT#1", "import paddle", "quantization"),
-        ("paddle.Model#0", "from paddle.quantization import QAT\nQAT()", "quantization"),
-        ("paddle.summary#0", "import paddle.quantization as q\nq.PTQ()", "quantization"),
-        ("paddle.dot#0", "import paddle\nq = paddle.quantization.QAT(None)", "quantization"),
+        ("paddle.static.quantization.Cal#1", "import paddle", "static quantization"),
+        (
+            "paddle.Model#0",
+            "from paddle.static.quantization import Cal\nCal()",
+            "static quantization",
+        ),
+        (
+            "paddle.summary#0",
+            "import paddle.static.quantization as q\nq.Cal()",
+            "static quantization",
+        ),
+        (
+            "paddle.dot#0",
+            "import paddle\nq = paddle.static.quantization.Cal(None)",
+            "static quantization",
+        ),
         ("paddle.load#0", "import paddle\nx = paddle.load('a'", None),
     ],
 )
@@ -59,7 +71,7 @@ def test_the_report_counts_what_is_not_left(tool):
         "paddle.a#0": "1",
         "paddle.b#0": "2",
         "paddle.c#0": "3",
-        "paddle.quantization.d#0": "4",
+        "paddle.static.quantization.d#0": "4",
     }
     real = {name: ["ok", "", f"{name} 1.5"] for name in codes}
     again = {**real, "paddle.b#0": ["ok", "", "other"]}
@@ -67,7 +79,7 @@ def test_the_report_counts_what_is_not_left(tool):
     assert list(tool.report(codes, real, again, ours, listed=True)) == [
         "fails    paddle.c#0: E",
         "differs  paddle.a#0",
-        "    1 left: quantization",
+        "    1 left: static quantization",
         "    2 of 3 end well: 66.7 %",
         "    0 of 1 print alike: 0.0 %",
     ]

@@ -23,7 +23,6 @@ def recorder():
     text = (DATA / "record_quantization.py").read_text()
     text = text.replace("import paddle\n", "from fluidlite import paddle\n")
     text = text.replace("from paddle", "from fluidlite.paddle")
-    text = text.replace("from fluidlite.paddle import nn", "from fluidlite.paddle import nn")
     space = {"__name__": "recorder"}
     exec(compile(text, "record_quantization.py", "exec"), space)
     return space
@@ -49,3 +48,129 @@ def test_rounding_after_training_goes_as_in_paddle(recorder, bits):
     found, expected = recorder["of_calibration"](bits), RECORDED["calibration"][str(bits)]
     for name, values in expected.items():
         close(found[name], values)
+
+
+X = np.array([[0.5, -1.5, 2.5], [-3, 0.25, 1]], "float32")
+
+
+def small():
+    return paddle.nn.Sequential(paddle.nn.Linear(3, 2), paddle.nn.ReLU())
+
+
+def both(quanter):
+    return QuantConfig(activation=quanter, weight=quanter)
+
+
+@pytest.mark.parametrize("bits, most", [(8, 127), (4, 7)])
+def test_whole_numbers_and_back(bits, most):
+    scale = paddle.to_tensor([3.0])
+    whole = LinearQuanter(scale, bit_length=bits)(paddle.to_tensor(X))
+    np.testing.assert_array_equal(whole.numpy(), np.rint(X * most / 3))
+    back = LinearDequanter(scale, bit_length=bits)(whole)
+    np.testing.assert_allclose(back.numpy(), np.rint(X * most / 3) * 3 / most, rtol=1e-6)
+
+
+def test_groups_of_rows_have_scales():
+    weight = np.random.default_rng(0).normal(size=(6, 2)).astype("float32")
+    observer = GroupWiseWeightObserver(quant_bits=4, group_size=3)._instance(None)
+    assert observer(paddle.to_tensor(weight)).tolist() == weight.tolist()
+    scales = np.abs(weight).reshape(2, 3, 2).max(1)
+    np.testing.assert_array_equal(observer.scales().numpy(), scales)
+    whole = LinearQuanter.from_quanter(observer)(paddle.to_tensor(weight))
+    rows = scales.repeat(3, 0)
+    np.testing.assert_array_equal(whole.numpy(), np.rint(weight / rows * 7))
+    back = LinearDequanter.from_quanter(observer)(whole)
+    np.testing.assert_allclose(back.numpy(), whole.numpy() * rows / 7, rtol=1e-6)
+    with pytest.raises(ArgumentError, match="groups of 3, got 2"):
+        observer(paddle.to_tensor(X))
+    with pytest.raises(ArgumentError, match="two dimensions"):
+        observer(paddle.ones([3]))
+
+
+def test_what_is_said_of_a_layer_goes_before_its_class_and_that_before_all():
+    quanter, observer = FakeQuanterWithAbsMaxObserver(), AbsmaxObserver()
+    net = paddle.nn.Sequential(small(), small(), small())
+    config = both(None)
+    config.add_type_config(paddle.nn.Linear, weight=quanter)
+    config.add_layer_config(net[1], activation=observer, weight=observer)
+    config.add_name_config(net[2][0].full_name(), activation=observer)
+    model = QAT(config).quantize(net)
+    kinds = [
+        [type(quanter).__name__ for quanter in (lin.weight_quanter, lin.activation_quanter)]
+        for lin in (model[0][0], model[1][0], model[2][0])
+    ]
+    fake, seen = "FakeQuanterWithAbsMaxObserverLayer", "AbsmaxObserverLayer"
+    assert kinds == [[fake, "NoneType"], [fake, "NoneType"], ["NoneType", seen]]
+    wrapped = [type(part[1]).__name__ for part in (model[0], model[1], model[2])]
+    assert wrapped == ["ReLU", "ObserveWrapper", "ReLU"]
+    assert type(net[0][0]) is paddle.nn.Linear, "the model itself stays"
+
+
+def test_models_in_the_wrong_mode_and_mistakes_are_refused():
+    config, net = both(AbsmaxObserver()), small()
+    with pytest.raises(UsageError, match=r"call model.eval\(\) first"):
+        PTQ(config).quantize(net)
+    net.eval()
+    with pytest.raises(UsageError, match=r"call model.train\(\) first"):
+        QAT(config).quantize(net)
+    model = PTQ(config).convert(PTQ(config).convert(PTQ(config).quantize(net)))
+    with pytest.raises(UsageError, match="converted already"):
+        model[0]._convert()
+    for mistake in (
+        lambda: QAT(3),
+        lambda: QAT(config).quantize(3),
+        lambda: config.add_layer_config("a"),
+        lambda: config.add_name_config(3),
+        lambda: config.add_type_config(3),
+        lambda: config.add_qat_layer_mapping(3, paddle.nn.ReLU),
+        lambda: config.add_customized_leaf(int),
+        lambda: paddle.quantization.quanter(3),
+    ):
+        with pytest.raises(ArgumentError, match="expected"):
+            mistake()
+
+
+def test_gradients_go_through_roundings_as_if_there_were_none():
+    net = QAT(both(FakeQuanterWithAbsMaxObserver())).quantize(small()[:1])
+    net(paddle.to_tensor(X)).sum().backward()
+    rounded = net[0].activation_quanter.eval() or net[0].activation_quanter(paddle.to_tensor(X))
+    expected = rounded.numpy().sum(0)[:, None].repeat(2, 1)
+    np.testing.assert_allclose(net[0].weight.grad.numpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("algo", ["weight_only_int8", "weight_only_int4", "llm.int8"])
+def test_weights_go_to_whole_numbers_and_back(algo):
+    quant = paddle.nn.quant
+    weight = np.random.default_rng(1).normal(size=(6, 4)).astype("float32")
+    whole, scale = quant.weight_quantize(paddle.to_tensor(weight), algo)
+    most = 7 if "4" in algo else 127
+    np.testing.assert_allclose(scale.numpy(), np.abs(weight).max(0) / most, rtol=1e-6)
+    assert whole.shape == [2 if "4" in algo else 4, 6]
+    back = quant.weight_dequantize(whole, scale, algo, "float32").numpy()
+    np.testing.assert_allclose(back, np.rint(weight / scale.numpy()) * scale.numpy(), rtol=1e-6)
+    x = paddle.to_tensor(np.random.default_rng(2).normal(size=(3, 6)).astype("float32"))
+    x.stop_gradient = False
+    if algo == "llm.int8":
+        out = quant.llm_int8_linear(x, whole, paddle.ones([4]), scale, threshold=1.0)
+        np.testing.assert_allclose(out.numpy(), x.numpy() @ back + 1, atol=0.05)
+        return
+    kind = algo.removeprefix("weight_only_")
+    out = quant.weight_only_linear(x, whole, paddle.ones([4]), scale, kind)
+    np.testing.assert_allclose(out.numpy(), x.numpy() @ back + 1, rtol=1e-5)
+    out.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), back.sum(1)[None].repeat(3, 0), rtol=1e-5)
+
+
+def test_mistakes_with_weights_are_refused():
+    quant, ones = paddle.nn.quant, paddle.ones([2, 2])
+    with pytest.raises(ArgumentError, match="algo to be one of"):
+        quant.weight_quantize(ones, "int3")
+    with pytest.raises(ShapeError, match=r"\[in, out\]"):
+        quant.weight_quantize(paddle.ones([2]))
+    with pytest.raises(ArgumentError, match="numbers of int8"):
+        quant.weight_dequantize(ones, paddle.ones([2]))
+    with pytest.raises(ArgumentError, match="weight_scale"):
+        quant.weight_only_linear(ones, ones)
+    whole, _ = quant.weight_quantize(ones)
+    with pytest.raises(ShapeError, match=r"scale to be \[2\]"):
+        quant.weight_dequantize(whole, paddle.ones([3]))

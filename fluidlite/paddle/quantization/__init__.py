@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ground.public_names import list_given_names
 from . import observers as observers
 from . import quanters as quanters
 from .base_observer import BaseObserver as BaseObserver
@@ -11,4 +12,8 @@ from .factory import quanter as quanter
 from .ptq import PTQ as PTQ
 from .qat import QAT as QAT
 
-__all__ = ["QuantConfig", "BaseQuanter", "BaseObserver", "quanter", "QAT", "PTQ"]
+list_given_names(
+    globals(),
+    *("base_observer", "base_quanter", "config", "factory", "observers", "ptq", "qat", "quanters"),
+    *("quantize", "wrapper"),
+)

@@ -78,11 +78,21 @@ def quanter(class_name: str) -> Callable[[type[BaseQuanter]], type[BaseQuanter]]
     ...     def __init__(self, layer, bits=8):
     ...         super().__init__()
     ...         self.bits = bits
-    ...     def forward(self, input): return input
-    ...     def scales(self): return paddle.ones([1])
-    ...     def zero_points(self): return None
-    ...     def quant_axis(self): return -1
-    ...     def bit_length(self): return self.bits
+    ...
+    ...     def forward(self, input):
+    ...         return input
+    ...
+    ...     def scales(self):
+    ...         return paddle.ones([1])
+    ...
+    ...     def zero_points(self):
+    ...         return None
+    ...
+    ...     def quant_axis(self):
+    ...         return -1
+    ...
+    ...     def bit_length(self):
+    ...         return self.bits
     >>> import sys
     >>> factory = getattr(sys.modules[NothingLayer.__module__], "Nothing")(bits=4)
     >>> factory, factory._instance(None).bit_length()

@@ -6,9 +6,9 @@ from typing import Any
 
 from ...eager.tensor import Tensor
 from ...ground.public_names import list_public_names
+from ..nn.quant.quant_layers import moving_scale, rounded_by_moving_scale
 from .base_quanter import BaseQuanter
 from .factory import QuanterFactory
-from ..nn.quant.quant_layers import moving_scale, rounded_by_moving_scale
 
 
 class FakeQuanterWithAbsMaxObserver(QuanterFactory):

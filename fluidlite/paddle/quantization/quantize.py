@@ -59,16 +59,13 @@ class Quantization:
             model: what ``quantize`` gave, trained or run on samples.
             inplace: change the model, not a copy.
             remain_weight: keep weights as fractions, and round them at each call.
-
-        Raises:
-            UsageError: it is converted already.
         """
         if not isinstance(model, Layer):
             raise ArgumentError(f"expected model to be a layer, got {model!r:.60}")
         model = model if inplace else copy.deepcopy(model)
-        whole = [layer for layer in model.sublayers(True) if isinstance(layer, ConvertibleQuantedLayer)]
-        for layer in whole:
-            layer._convert(remain_weight)
+        for layer in model.sublayers(True):
+            if isinstance(layer, ConvertibleQuantedLayer) and not layer.converted:
+                layer._convert(remain_weight)
         _replace(model, _rounding)
         return model
 
@@ -90,8 +87,9 @@ def _replace(model: Layer, replacement: Callable[[Any], Layer | None]) -> None:
     """Put others in the place of layers; what is put there is not looked into."""
     for name, child in list(model.named_children()):
         other = replacement(child)
-        _replace(child, replacement)
-        if other is not None:
+        if other is None:
+            _replace(child, replacement)
+        else:
             model.add_sublayer(name, other)
 
 

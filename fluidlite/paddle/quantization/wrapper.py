@@ -25,9 +25,7 @@ class ObserveWrapper(Layer):
     ([0.0, 1.0], 3.0)
     """
 
-    def __init__(
-        self, observer: BaseQuanter, observed: Layer, observe_input: bool = True
-    ) -> None:
+    def __init__(self, observer: BaseQuanter, observed: Layer, observe_input: bool = True) -> None:
         super().__init__()
         self._observer: Any = observer
         self._observed: Any = observed

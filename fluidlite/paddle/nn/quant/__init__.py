@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....ground.public_names import list_given_names
 from . import format as format
 from . import functional_layers as functional_layers
 from . import qat as qat
@@ -23,6 +24,6 @@ from .quantized_linear import weight_only_linear as weight_only_linear
 from .quantized_linear import weight_quantize as weight_quantize
 from .stub import Stub as Stub
 
-__all__ = [
-    "Stub", "weight_only_linear", "llm_int8_linear", "weight_quantize", "weight_dequantize",
-]  # fmt: skip
+list_given_names(
+    globals(), *("format", "functional_layers", "qat", "quant_layers", "quantized_linear", "stub")
+)

@@ -154,6 +154,7 @@ class LinearQuanterDequanter(TensorLayer):
             LinearQuanter.from_quanter(quanter), LinearDequanter.from_quanter(quanter)
         )
 
+
 class ConvertibleQuantedLayer(TensorLayer):
     """A layer with quanters, which become layers that round with the scales found.
 

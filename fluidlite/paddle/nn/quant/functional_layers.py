@@ -2,98 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import Any, ClassVar
 
-from ....eager.tensor import Tensor
 from ....functions import arithmetic, shaping, views
 from ....nn.layer import Layer
-
-__all__: list[str] = []
 
 
 class FloatFunctionalLayer(Layer):
     """A function of tensors as a layer."""
 
+    function: ClassVar[Callable[..., Any]]
+
     def __init__(self) -> None:
         super().__init__()
 
-
-class add(FloatFunctionalLayer):
-    """``x + y``."""
-
-    def forward(self, x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-        """The sum."""
-        return arithmetic.add(x, y)
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the function gives."""
+        return type(self).function(*args, **kwargs)
 
 
-class subtract(FloatFunctionalLayer):
-    """``x - y``."""
-
-    def forward(self, x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-        """The difference."""
-        return arithmetic.subtract(x, y)
+def _layer(name: str, function: Callable[..., Any]) -> type[FloatFunctionalLayer]:
+    """The class of layers that call a function."""
+    told = {"__doc__": f"``{name}`` as a layer.", "__module__": __name__}
+    return type(name, (FloatFunctionalLayer,), {**told, "function": staticmethod(function)})
 
 
-class multiply(FloatFunctionalLayer):
-    """``x * y``."""
-
-    def forward(self, x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-        """The product."""
-        return arithmetic.multiply(x, y)
-
-
-class divide(FloatFunctionalLayer):
-    """``x / y``."""
-
-    def forward(self, x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-        """The quotient."""
-        return arithmetic.divide(x, y)
-
-
-class reshape(FloatFunctionalLayer):
-    """A tensor in another shape."""
-
-    def forward(self, x: Tensor, shape: Sequence[int], name: str | None = None) -> Tensor:
-        """The tensor in that shape."""
-        return views.reshape(x, shape)
-
-
-class transpose(FloatFunctionalLayer):
-    """A tensor with its dimensions in another order."""
-
-    def forward(self, x: Tensor, perm: Sequence[int], name: str | None = None) -> Tensor:
-        """The tensor in that order."""
-        return views.transpose(x, perm)
-
-
-class concat(FloatFunctionalLayer):
-    """Tensors in a row."""
-
-    def forward(self, x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
-        """The tensors along a dimension."""
-        return shaping.concat(x, axis)
-
-
-class flatten(FloatFunctionalLayer):
-    """A tensor with some dimensions as one."""
-
-    def forward(
-        self, x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | None = None
-    ) -> Tensor:
-        """The tensor with these dimensions as one."""
-        return views.flatten(x, start_axis, stop_axis)
-
-
-class matmul(FloatFunctionalLayer):
-    """A product of matrices."""
-
-    def forward(
-        self,
-        x: Tensor,
-        y: Tensor,
-        transpose_x: bool = False,
-        transpose_y: bool = False,
-        name: str | None = None,
-    ) -> Tensor:
-        """The product."""
-        return arithmetic.matmul(x, y, transpose_x, transpose_y)
+add = _layer("add", arithmetic.add)
+subtract = _layer("subtract", arithmetic.subtract)
+multiply = _layer("multiply", arithmetic.multiply)
+divide = _layer("divide", arithmetic.divide)
+matmul = _layer("matmul", arithmetic.matmul)
+concat = _layer("concat", shaping.concat)
+reshape = _layer("reshape", views.reshape)
+transpose = _layer("transpose", views.transpose)
+flatten = _layer("flatten", views.flatten)

@@ -93,15 +93,13 @@ def _moved(layer: Any, type: str, input: Tensor, slots: dict[str, Any], **attrs:
         if training:
             outputs |= {"OutState": layer._state, "OutAccum": layer._accum}
         helper.append_op(type, inputs=slots, outputs=outputs, attrs=attrs)
-        made: Tensor = out
-        return made
+        return out  # type: ignore[no-any-return]
     outs = getattr(eager, type).all(**slots, **attrs)
     if training:
         layer._scale.replace(outs["OutScale"].array)
         layer._state.replace(outs["OutState"].array)
         layer._accum.replace(outs["OutAccum"].array)
-    made = outs["Out"]
-    return made
+    return outs["Out"]  # type: ignore[no-any-return]
 
 
 def rounded_by_moving_scale(layer: Any, input: Tensor, rate: float, bits: int) -> Tensor:
@@ -125,7 +123,7 @@ def rounded_by_moving_scale(layer: Any, input: Tensor, rate: float, bits: int) -
 
 @_OPTIONS
 class FakeQuantAbsMax(TensorLayer):
-    """Rounding to what whole numbers stand for, of which the largest stands for the largest input.
+    """Rounding to what whole numbers stand for, the largest for the largest input.
 
     >>> from fluidlite import paddle
     >>> from fluidlite.paddle.nn.quant.quant_layers import FakeQuantAbsMax
@@ -179,7 +177,7 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
     ) -> None:
         if not quant_on_weight or channel_num is None:
             raise ArgumentError(
-                "expected quant_on_weight=True and channel_num, since only weights have slices; got "
+                "expected quant_on_weight=True and channel_num, as only weights have slices; got "
                 f"{quant_on_weight} and {channel_num}"
             )
         super().__init__(name, quant_bits, dtype)
@@ -438,11 +436,10 @@ class QuantizedMatmul(TensorLayer):
             "channel_num": None,
             "quant_axis": 0,
         }
-        made = [
+        self._fake_quant_x, self._fake_quant_y = (
             act_quant_layer() if act_quant_layer else _rounding(activation_quantize_type, options)
             for _ in range(2)
-        ]
-        self._fake_quant_x, self._fake_quant_y = made
+        )
         self._preprocess = [act_pre_layer() if act_pre_layer else None for _ in range(2)]
 
     def forward(
