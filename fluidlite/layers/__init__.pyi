@@ -496,7 +496,7 @@ def affine_channel(x: Variable, scale: Variable | None = None, bias: Variable | 
 def affine_grid(theta: Variable, out_shape: int | Sequence[int] | Variable, name: str | None = None) -> Variable:
     """Where each element of an image comes from under the map ``theta`` of the plane: ``out[n, i, j] = theta[n] (x, y, 1)``."""
 
-def allclose(input: Variable, other: Variable, rtol: float | Variable = 9.999999747378752e-06, atol: float | Variable = 9.99999993922529e-09, equal_nan: bool = False, name: str | None = None) -> Variable:
+def allclose(input: Variable, other: Variable, rtol: float | Variable = 1e-05, atol: float | Variable = 1e-08, equal_nan: bool = False, name: str | None = None) -> Variable:
     """Whether ``|input - other| <= atol + rtol * |other|`` everywhere."""
 
 def anchor_generator(input: Variable, anchor_sizes: Floats | None = None, aspect_ratios: Floats | None = None, variance: Sequence[float] = [0.1, 0.1, 0.2, 0.2], stride: Sequence[float] | None = None, offset: float = 0.5, name: str | None = None) -> tuple[Variable, Variable]:

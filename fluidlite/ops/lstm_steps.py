@@ -123,7 +123,7 @@ class LSTMSteps:
                 if op.clips("proj_clip"):
                     np.clip(r, -op.proj_clip, op.proj_clip, out=r)
             h, c = r, now
-        self.gates: Array = row_by_row(gates)
+        self.gates = row_by_row(gates)
         return self
 
     def backward(self, made, flows):
