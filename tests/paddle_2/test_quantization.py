@@ -29,6 +29,7 @@ def recorder():
 
 
 def close(found, expected):
+    assert np.isfinite(expected).all()
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=2e-6)
 
 
@@ -174,3 +175,69 @@ def test_mistakes_with_weights_are_refused():
     whole, _ = quant.weight_quantize(ones)
     with pytest.raises(ShapeError, match=r"scale to be \[2\]"):
         quant.weight_dequantize(whole, paddle.ones([3]))
+
+
+@pytest.fixture(scope="module")
+def converted(recorder):
+    """A model of whole numbers, an input and what it gives."""
+    model = recorder["net"]()
+    recorder["fill"](model, 3)
+    model.eval()
+    model = PTQ(both(AbsmaxObserver())).quantize(model)
+    x = paddle.to_tensor(recorder["inputs"](5))
+    model(x)
+    model = PTQ(both(None)).convert(model)
+    return model, x, model(x).numpy()
+
+
+FEED = [paddle.static.InputSpec([None, 1, 8, 8], "float32", "x")]
+
+
+def test_a_converted_model_is_saved_and_loaded(converted, tmp_path):
+    model, x, expected = converted
+    paddle.jit.save(model, str(tmp_path / "whole"), FEED)
+    loaded = paddle.jit.load(str(tmp_path / "whole"))
+    np.testing.assert_array_equal(loaded(x).numpy(), expected)
+    types = [op.type for op in loaded.program().global_block().ops]
+    assert types.count("quantize_linear") == 9 and types.count("dequantize_linear") == 12
+
+
+def test_a_converted_model_goes_to_onnx_with_weights_of_8_bits(converted, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    model, x, expected = converted
+    paddle.onnx.export(model, str(tmp_path / "whole"), FEED)
+    graph = onnx.load(tmp_path / "whole.onnx").graph
+    types = [node.op_type for node in graph.node]
+    assert types.count("QuantizeLinear") == 9 and types.count("DequantizeLinear") == 12
+    shapes = [tuple(t.dims) for t in graph.initializer if t.data_type == onnx.TensorProto.INT8]
+    assert {(3, 1, 3, 3), (12, 5), (5, 2)} <= {*shapes}
+    runtime = pytest.importorskip("onnxruntime")
+    session = runtime.InferenceSession(str(tmp_path / "whole.onnx"))
+    np.testing.assert_allclose(session.run(None, {"x": x.numpy()})[0], expected, atol=1e-6)
+
+
+def test_slices_of_a_weight_have_scales_in_onnx(tmp_path):
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    scales = paddle.to_tensor([3.0, 1.5, 2.5])
+    there = LinearQuanter(scales, quant_axis=1)
+    net = paddle.nn.Sequential(there, LinearDequanter(scales, quant_axis=1))
+    net.eval()
+    paddle.onnx.export(
+        net, str(tmp_path / "slices"), [paddle.static.InputSpec([None, 3], "float32", "x")]
+    )
+    session = runtime.InferenceSession(str(tmp_path / "slices.onnx"))
+    expected = net(paddle.to_tensor(X)).numpy()
+    np.testing.assert_allclose(session.run(None, {"x": X})[0], expected, rtol=1e-6)
+
+
+def test_a_traced_model_moves_its_scales_as_an_eager_one_does(recorder):
+    quanter = FakeQuanterWithAbsMaxObserver()
+    eager, traced = (QAT(both(quanter)).quantize(net) for net in [small()] * 2)
+    paddle.jit.to_static(traced)
+    for step in range(2):
+        x = paddle.to_tensor(X * (step + 1))
+        np.testing.assert_allclose(traced(x).numpy(), eager(x).numpy(), rtol=1e-6)
+        for one, other in zip(traced.sublayers(), eager.sublayers()):
+            if hasattr(one, "scales"):
+                np.testing.assert_allclose(one.scales().numpy(), other.scales().numpy())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from ...errors import ArgumentError
@@ -93,8 +94,7 @@ def quanter(class_name: str) -> Callable[[type[BaseQuanter]], type[BaseQuanter]]
     ...
     ...     def bit_length(self):
     ...         return self.bits
-    >>> import sys
-    >>> factory = getattr(sys.modules[NothingLayer.__module__], "Nothing")(bits=4)
+    >>> factory = Nothing(bits=4)
     >>> factory, factory._instance(None).bit_length()
     (Nothing(bits=4), 4)
     """
@@ -105,10 +105,17 @@ def quanter(class_name: str) -> Callable[[type[BaseQuanter]], type[BaseQuanter]]
         made = type(class_name, (QuanterFactory,), {"__module__": target.__module__})
         made._get_class = lambda self: target  # type: ignore[attr-defined]
         made.__doc__ = target.__doc__
-        setattr(sys.modules[target.__module__], class_name, made)
+        _namespace(target)[class_name] = made
         return target
 
     return decorated
+
+
+def _namespace(target: type) -> dict[str, Any]:
+    """The names of the module that a class is written in."""
+    methods = (value for value in vars(target).values() if isinstance(value, FunctionType))
+    method = next(methods, None)
+    return vars(sys.modules[target.__module__]) if method is None else method.__globals__
 
 
 list_public_names(globals())

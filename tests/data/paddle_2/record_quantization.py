@@ -33,7 +33,8 @@ def net():
 def fill(model, seed):
     rng = np.random.RandomState(seed)
     for parameter in model.parameters():
-        parameter.set_value(rng.uniform(-0.6, 0.6, parameter.shape).astype("float32"))
+        if not parameter.stop_gradient:  # statistics stay
+            parameter.set_value(rng.uniform(-0.6, 0.6, parameter.shape).astype("float32"))
 
 
 def inputs(seed):

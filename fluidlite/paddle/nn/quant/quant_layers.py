@@ -93,13 +93,13 @@ def _moved(layer: Any, type: str, input: Tensor, slots: dict[str, Any], **attrs:
         if training:
             outputs |= {"OutState": layer._state, "OutAccum": layer._accum}
         helper.append_op(type, inputs=slots, outputs=outputs, attrs=attrs)
-        return out  # type: ignore[no-any-return]
+        return out
     outs = getattr(eager, type).all(**slots, **attrs)
     if training:
         layer._scale.replace(outs["OutScale"].array)
         layer._state.replace(outs["OutState"].array)
         layer._accum.replace(outs["OutAccum"].array)
-    return outs["Out"]  # type: ignore[no-any-return]
+    return outs["Out"]
 
 
 def rounded_by_moving_scale(layer: Any, input: Tensor, rate: float, bits: int) -> Tensor:
@@ -299,21 +299,25 @@ class FakeQuantMAOutputScaleLayer(Layer):
         return out if several else self._fake_quant_output(out)
 
 
+#: a kind of quantization -> the class of its layer, and the options that it takes
+_KINDS: dict[str, tuple[type[TensorLayer], str]] = {
+    "abs_max": (FakeQuantAbsMax, "name quant_bits dtype quant_on_weight"),
+    "moving_average_abs_max": (FakeQuantMovingAverageAbsMax, "name quant_bits dtype moving_rate"),
+    "channel_wise_abs_max": (
+        FakeQuantChannelWiseAbsMax,
+        "name quant_bits dtype quant_on_weight channel_num quant_axis",
+    ),
+}
+
+
 def _rounding(kind: str, given: dict[str, Any]) -> Any:
     """The layer that rounds."""
-    if kind == "abs_max":
-        keys = ("name", "quant_bits", "dtype", "quant_on_weight")
-        return FakeQuantAbsMax(**{key: given[key] for key in keys})
-    if kind == "moving_average_abs_max":
-        keys = ("name", "quant_bits", "dtype", "moving_rate")
-        return FakeQuantMovingAverageAbsMax(**{key: given[key] for key in keys})
-    if kind == "channel_wise_abs_max":
-        keys = ("name", "quant_bits", "dtype", "quant_on_weight", "channel_num", "quant_axis")
-        return FakeQuantChannelWiseAbsMax(**{key: given[key] for key in keys})
-    raise ArgumentError(
-        "expected abs_max, moving_average_abs_max or channel_wise_abs_max as the kind of "
-        f"quantization, got {kind!r:.60}"
-    )
+    if kind not in _KINDS:
+        raise ArgumentError(
+            f"expected one of {', '.join(_KINDS)} as the kind of quantization, got {kind!r:.60}"
+        )
+    made, options = _KINDS[kind]
+    return made(**{option: given[option] for option in options.split()})
 
 
 class _Rounded(TensorLayer):
