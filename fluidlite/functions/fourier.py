@@ -213,7 +213,16 @@ ihfftn = given_first(_over_several, "ihfftn", "ihfftn", _OF_HERMITIAN.format("hf
 # -- frequencies -----------------------------------------------------------------------------------
 
 
-def _frequencies(function: str, n: int, d: float, dtype: DTypeLike) -> Any:
+def _frequencies(
+    function: str, n: int, d: float = 1.0, dtype: DTypeLike = None, name: str | None = None
+) -> Tensor:
+    """Frequencies.
+
+    Args:
+        n: how many numbers are transformed.
+        d: how far from each other they were taken.
+        dtype: the element type; the default one of fractions when None.
+    """
     if n == 0 or d == 0:
         raise ArgumentError(f"{function}: expected n and d other than 0, got n={n} and d={d}")
     count = integer(function, "n", n)
@@ -222,34 +231,26 @@ def _frequencies(function: str, n: int, d: float, dtype: DTypeLike) -> Any:
     return to_tensor(found.astype(kind.dtype if kind.is_float else default_float()))
 
 
-def fftfreq(n: int, d: float = 1.0, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
+fftfreq = given_first(
+    _frequencies,
+    "fftfreq",
+    "fftfreq",
     """The frequencies of what :func:`fft` gives, the negative ones behind the others.
-
-    Args:
-        n: how many numbers are transformed.
-        d: how far from each other they were taken.
-        dtype: the element type; the default one of fractions when None.
 
     >>> fluid.paddle.fft.fftfreq(4, 0.5).tolist()
     [0.0, 0.5, -1.0, -0.5]
-    """
-    found: Tensor = _frequencies("fftfreq", n, d, dtype)
-    return found
-
-
-def rfftfreq(n: int, d: float = 1.0, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
+    """,
+)
+rfftfreq = given_first(
+    _frequencies,
+    "rfftfreq",
+    "rfftfreq",
     """The frequencies of what :func:`rfft` gives.
-
-    Args:
-        n: how many numbers are transformed.
-        d: how far from each other they were taken.
-        dtype: the element type; the default one of fractions when None.
 
     >>> fluid.paddle.fft.rfftfreq(4, 0.5).tolist()
     [0.0, 0.5, 1.0]
-    """
-    found: Tensor = _frequencies("rfftfreq", n, d, dtype)
-    return found
+    """,
+)
 
 
 def _shifted(function: str, x: Any, axes: Any, back: bool) -> Any:

@@ -67,7 +67,22 @@ def need_heads(q: Spec, k: Spec, v: Spec, ndim: int = 4) -> None:
         )
 
 
-class flash_attn(Attends):
+class Flash(Attends, abstract=True):
+    """Values weighted by how well keys fit queries, in the form that paddle 2 has for GPUs.
+
+    dropout: of the weights, in training; 0.
+    causal: a query sees no key behind its place.
+    return_softmax, is_test: whether the weights are there, and nothing is dropped.
+    """
+
+    dropout: float = 0.0
+    causal: bool = False
+    return_softmax: bool = False
+    is_test: bool = False
+    rng_name: str = attr("", inert=True)
+
+
+class flash_attn(Flash):
     """out = the values v weighted by how well the keys k fit the queries q.
 
     q: [N, T, heads, D].
@@ -77,19 +92,11 @@ class flash_attn(Attends):
     softmax: the weights, [N, heads, T, S], where ``return_softmax`` asks for them.
     softmax_lse: the logarithms of the sums of exp(scores), [N, heads, T].
     seed_offset: of random numbers; absent.
-    dropout: of the weights, in training; 0.
-    causal: a query sees no key behind its place.
-    return_softmax, is_test: whether the weights are there, and nothing is dropped.
     """
 
     signature = (
         "q, k, v, fixed_seed_offset?!, attn_mask?! -> out, softmax?~, softmax_lse?~, seed_offset?~"
     )
-    dropout: float = 0.0
-    causal: bool = False
-    return_softmax: bool = False
-    is_test: bool = False
-    rng_name: str = attr("", inert=True)
 
     def infer(
         self, q: Spec, k: Spec, v: Spec, fixed_seed_offset: Spec | None, attn_mask: Spec | None
@@ -117,7 +124,7 @@ def log_sums(f: Any, scores: Value) -> Value:
     return f.log(sums) + f.reshape(most, shape=sums.shape)
 
 
-class flash_attn_unpadded(Attends):
+class flash_attn_unpadded(Flash):
     """out = ``flash_attn`` of sequences that lie one behind the other.
 
     q, k, v: [rows, heads, D].
@@ -127,9 +134,6 @@ class flash_attn_unpadded(Attends):
         them; absent.
     max_seqlen_q, max_seqlen_k: the lengths of the longest ones.
     scale: of the scores.
-    dropout: of the weights, in training; 0.
-    causal: a query sees no key behind its place.
-    return_softmax, is_test: whether the weights are there, and nothing is dropped.
     """
 
     signature = (
@@ -139,11 +143,6 @@ class flash_attn_unpadded(Attends):
     max_seqlen_q: Long = REQUIRED
     max_seqlen_k: Long = REQUIRED
     scale: float = REQUIRED
-    dropout: float = 0.0
-    causal: bool = False
-    return_softmax: bool = False
-    is_test: bool = False
-    rng_name: str = attr("", inert=True)
 
     def infer(
         self,

@@ -171,6 +171,11 @@ class FusedConvolution(Activated, abstract=True):
 
     convolution: ClassVar[str] = "conv2d"
     groups: int = 1
+    strides: list[int] = (1, 1)
+    paddings: list[int] = (0, 0)
+    padding_algorithm: str = "EXPLICIT"
+    dilations: list[int] = (1, 1)
+    data_format: str = "NCHW"
 
     def how(self) -> dict[str, Any]:
         """The attributes of the convolution."""
@@ -198,11 +203,6 @@ class fused_conv2d(FusedConvolution):
     """
 
     signature = "Input, Filter, Bias?, ResidualData? -> Output"
-    strides: list[int] = (1, 1)
-    paddings: list[int] = (0, 0)
-    padding_algorithm: str = "EXPLICIT"
-    dilations: list[int] = (1, 1)
-    data_format: str = "NCHW"
     mkldnn_data_type: str = attr("float32", inert=True)
     fuse_activation: str = ""
     fuse_residual_connection: bool = False
@@ -238,11 +238,6 @@ class fused_conv2d_add_act(FusedConvolution):
     """
 
     signature = "Input, Filter, Bias?, ResidualData? -> Output, Outputs*?"
-    strides: list[int] = (1, 1)
-    paddings: list[int] = (0, 0)
-    padding_algorithm: str = "EXPLICIT"
-    dilations: list[int] = (1, 1)
-    data_format: str = "NCHW"
     activation: str = "relu"
     split_channels: list[int] = ()
     exhaustive_search: bool = attr(False, inert=True)

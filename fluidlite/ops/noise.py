@@ -24,7 +24,12 @@ class DrawnFor(Op, abstract=True):
         return X
 
     def run(self, xp: Any, rng: Any, X: Array) -> Array:
-        return xp.asarray(self.drawn(xp, rng(0), X), X.dtype)
+        return xp.asarray(self.drawn(xp, rng(self.start), X), X.dtype)
+
+    @property
+    def start(self) -> int:
+        """Fixes the numbers of every run; with 0 they come from the program's own stream."""
+        return 0
 
     def drawn(self, xp: Any, generator: Any, X: Array) -> Array:
         """The numbers."""
@@ -59,27 +64,25 @@ class exponential(DrawnFor):
         return -xp.log1p(-generator.random(X.shape, X.dtype)) / self.rate
 
 
-class uniform_random_inplace(EvenlySpread):
+class uniform_random_inplace(DrawnFor, EvenlySpread):
     """Out = numbers equally likely everywhere in [min, max), in the shape of X.
 
     seed: fixes the numbers of every run; with 0 they come from the program's own stream.
     """
 
-    signature = "X -> Out"
-    random: ClassVar[bool] = True
     reads_shapes: ClassVar[bool] = True
     seed: int = 0
 
+    @property
+    def start(self) -> int:
+        return self.seed
+
     def infer(self, X: Spec) -> Specs:
-        need_float(X=X)
         self.check_bounds()
-        return X
+        return super().infer(X)
 
-    def run(self, xp: Any, rng: Any, X: Array) -> Array:
-        return xp.asarray(self.numbers(xp, rng(self.seed), X.shape, X.dtype), X.dtype)
-
-    def grad(self, f: Any, dOut: Value) -> Rules:
-        return dict(X=lambda: f.fill_zeros_like(dOut))
+    def drawn(self, xp: Any, generator: Any, X: Array) -> Array:
+        return self.numbers(xp, generator, X.shape, X.dtype)
 
 
 class gaussian_inplace(NormallySpread):

@@ -147,28 +147,17 @@ class adam(ParameterUpdate):
         Beta2Tensor,
     ):
         state = LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
-        return self.stepped(xp, Param, Grad, *state, self.epsilon)
+        return self.stepped(xp, Param, Grad, state, self.epsilon)
 
-    def stepped(
-        self,
-        xp,
-        Param,
-        Grad,
-        LearningRate,
-        Moment1,
-        Moment2,
-        Beta1Pow,
-        Beta2Pow,
-        Beta1Tensor,
-        Beta2Tensor,
-        epsilon,
-    ):
+    def stepped(self, xp, Param, Grad, state, epsilon):
         """The outputs.
 
         Args:
             xp: of the arrays.
+            state: the inputs behind these.
             epsilon: keeps the division finite.
         """
+        LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor = state
         given = (self.beta1, Beta1Tensor), (self.beta2, Beta2Tensor)
         betas = [
             self.decay_rate(xp, own, Param) if tensor is None else xp.reshape(tensor, ())
@@ -254,7 +243,7 @@ class adam_v2(adam):
         LearningRate = self.scaled(xp, LearningRate)
         start = self.decayed(xp, Param, LearningRate)
         state = LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
-        after = self.stepped(xp, start, Grad, *state, epsilon)
+        after = self.stepped(xp, start, Grad, state, epsilon)
         if self.use_global_beta_pow:
             after = *after[:3], Beta1Pow, Beta2Pow
         if SkipUpdate is None:

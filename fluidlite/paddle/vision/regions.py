@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Any
 
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arguments import Integers
 from ...ground.docstrings import Family
+from ...ground.spellings import parameters_of
 from ...ground.tracebacks import api_boundaries
 from ...nn import Layer
 from ...nn.functional.windows import each
@@ -84,15 +86,8 @@ def roi_pool(
     )
 
 
-@_BOXES
-def psroi_pool(
-    x: Tensor,
-    boxes: Tensor,
-    boxes_num: Tensor,
-    output_size: Integers,
-    spatial_scale: float = 1.0,
-    name: str | None = None,
-) -> Tensor:
+@parameters_of(roi_pool)
+def psroi_pool(*given: Any) -> Tensor:
     """For each region the means over its parts, each part of channels of its own.
 
     Dai, Li, He and Sun, R-FCN, 2016.
@@ -100,6 +95,7 @@ def psroi_pool(
     Args:
         x: images, [N, C * rows * columns, H, W].
     """
+    x, boxes, boxes_num, output_size, spatial_scale, _ = given
     parts = _parts(output_size)
     channels, rest = divmod(x.shape[1], prod(parts.values()))
     if rest:

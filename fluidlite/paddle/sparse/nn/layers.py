@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 from ....errors import ArgumentError
 from ....functions.arguments import Integers
 from ....ground.docstrings import Family
-from ....ground.fields import from_fields
+from ....ground.fields import from_fields, options_of
 from ....ground.tracebacks import api_boundaries
 from ....initializer import Normal
 from ....nn import BatchNorm1D, Layer
 from ....nn import SyncBatchNorm as DenseSyncBatchNorm
+from ....nn.activation import FunctionLayer
 from ....nn.functional.windows import each
 from ....nn.norm import NORMS
 from ....param_attr import Attr
@@ -26,11 +27,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-class ReLU(Layer):
-    """Each value, or 0 where it is negative.
+class _Activation(FunctionLayer):
+    _functions = F.__name__
 
-    Args:
-        name: accepted.
+
+class ReLU(_Activation):
+    """Each value, or 0 where it is negative.
 
     >>> from fluidlite import paddle
     >>> x = paddle.to_tensor([-2.0, 0.0, 1.0]).to_sparse_coo(1)
@@ -38,61 +40,23 @@ class ReLU(Layer):
     [0.0, 1.0]
     """
 
-    def __init__(self, name: str | None = None) -> None:
-        super().__init__()
-
-    def forward(self, x: SparseTensor) -> Any:
-        """The tensor without negative values."""
-        return F.relu(x)
+    @options_of(F.relu)
+    def __init__(self) -> None: ...
 
 
-class ReLU6(Layer):
-    """Each value, kept between 0 and 6.
-
-    Args:
-        name: accepted.
-    """
-
-    def __init__(self, name: str | None = None) -> None:
-        super().__init__()
-
-    def forward(self, x: SparseTensor) -> Any:
-        """The tensor with values between 0 and 6."""
-        return F.relu6(x)
+class ReLU6(_Activation):
+    @options_of(F.relu6)
+    def __init__(self) -> None: ...
 
 
-class LeakyReLU(Layer):
-    """Each value, or a part of it where it is negative.
-
-    Args:
-        negative_slope: the part.
-        name: accepted.
-    """
-
-    def __init__(self, negative_slope: float = 0.01, name: str | None = None) -> None:
-        super().__init__()
-        self._slope = negative_slope
-
-    def forward(self, x: SparseTensor) -> Any:
-        """The tensor with smaller negative values."""
-        return F.leaky_relu(x, self._slope)
+class LeakyReLU(_Activation):
+    @options_of(F.leaky_relu)
+    def __init__(self) -> None: ...
 
 
-class Softmax(Layer):
-    """The softmax of what is stored along a dimension.
-
-    Args:
-        axis: the dimension.
-        name: accepted.
-    """
-
-    def __init__(self, axis: int = -1, name: str | None = None) -> None:
-        super().__init__()
-        self._axis = axis
-
-    def forward(self, x: SparseTensor) -> Any:
-        """The shares."""
-        return F.softmax(x, self._axis)
+class Softmax(_Activation):
+    @options_of(F.softmax)
+    def __init__(self) -> None: ...
 
 
 @NORMS
