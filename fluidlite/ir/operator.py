@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import IntFlag
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from ..errors import AttributeValueError, FluidError, SlotError, suggestion, with_text
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .block import Block
     from .variable import Variable
 
+_flat = chain.from_iterable
 EMPTY = "@EMPTY@"  #: keeps a position inside a list slot where there is no variable
 
 
@@ -189,12 +191,12 @@ class Operator(OldOperator):
     @property
     def input_arg_names(self) -> list[str]:
         """All variables read, slot by slot."""
-        return [name for names in self._inputs.values() for name in names]
+        return list(_flat(self._inputs.values()))
 
     @property
     def output_arg_names(self) -> list[str]:
         """All variables written, slot by slot."""
-        return [name for names in self._outputs.values() for name in names]
+        return list(_flat(self._outputs.values()))
 
     def reads(self, name: str) -> bool:
         """Whether the operator reads a variable."""
@@ -409,8 +411,8 @@ class Operator(OldOperator):
     def rename(self, names: Mapping[str, str]) -> None:
         """Read and write other variables in place of those that ``names`` lists."""
         new = names.get
-        self._inputs = {s: tuple([new(n, n) for n in v]) for s, v in self._inputs.items()}
-        self._outputs = {s: tuple([new(n, n) for n in v]) for s, v in self._outputs.items()}
+        self._inputs = {s: tuple(map(new, v, v)) for s, v in self._inputs.items()}
+        self._outputs = {s: tuple(map(new, v, v)) for s, v in self._outputs.items()}
         self.block.program.touch()
 
     @property

@@ -391,11 +391,11 @@ class _Values:
 
     def values(self, names: Iterable[Names]) -> tuple[Any, ...]:
         now = self.current.get
-        return tuple([tuple([now(n, n) for n in each]) for each in names])
+        return tuple([tuple(map(now, each, each)) for each in names])
 
     def origins(self, names: Iterable[Names]) -> tuple[Any, ...]:
         origin = self.origin.get
-        return tuple([tuple([origin(n, n) for n in each]) for each in names])
+        return tuple([tuple(map(origin, each, each)) for each in names])
 
 
 def _forward(definition: type[DerivedGrad]) -> type[Op]:

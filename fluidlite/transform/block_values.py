@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from operator import add
 from typing import Any, NamedTuple
@@ -31,12 +30,19 @@ class Spelt(NamedTuple):
     attrs: Mapping[str, Any]
 
 
-def _by_slot(slots: Mapping[str, Names], values: Iterable[Value]) -> Slots:
+def _by_slot(slots: Mapping[str, Names], values: Sequence[Value]) -> Slots:
     """The values that names in slots mean; of one that is only mentioned, the first."""
+    by_slot: dict[str, tuple[Value | None, ...]] = {}
+    if len(values) == len(slots):  # mostly one for each
+        for (slot, names), value in zip(slots.items(), values):
+            if len(names) != 1 or names[0] != value[0]:
+                break
+            by_slot[slot] = (value,)
+        else:
+            return by_slot
     meant: dict[str, Value | None] = {EMPTY: None}
     for value in values:
         meant[value[0]] = value
-    by_slot: dict[str, tuple[Value | None, ...]] = {}
     for slot, names in slots.items():
         try:
             by_slot[slot] = tuple(map(meant.__getitem__, names))
@@ -64,7 +70,8 @@ class BlockValues(Versions):
         self.rebound: dict[str, list[int]] = {}
         #: the positions of operators that were replaced
         self.gone: set[int] = set()
-        self._placed: Counter[int] = Counter()
+        #: how many replacements stand in front of a position
+        self._placed: dict[int, int] = {}
         self._moved_readers: dict[Value, list[float]] = {}
         self._moved_writes: dict[str, list[float]] = {}
         self._spelt: dict[int, Spelt] = {}
@@ -140,21 +147,24 @@ class BlockValues(Versions):
             begin, end: what lies between them counts.
             but: positions of operators that do not count.
         """
-        written = self.rebound.get(name, ())
-        for at in range(bisect_right(written, begin), len(written)):
-            if written[at] >= end:
-                break
-            if written[at] not in but and written[at] not in self.gone:
-                return written[at]
-        moved = self._moved_writes.get(name, ())
+        written = self.rebound.get(name)
+        if written and written[-1] > begin:  # most names are written once
+            for at in range(bisect_right(written, begin), len(written)):
+                if written[at] >= end:
+                    break
+                if written[at] not in but and written[at] not in self.gone:
+                    return written[at]
+        moved = self._moved_writes.get(name)
+        if not moved or moved[-1] <= begin:
+            return None
         first = bisect_right(moved, begin)
-        return moved[first] if first < len(moved) and moved[first] < end else None
+        return moved[first] if moved[first] < end else None
 
     def next_at(self, position: int) -> float:
         """Where a replacement stands that is put in front of a position now: behind those that were
         put there before.
         """
-        return position - 0.5 + self._placed[position] * _STEP
+        return position - 0.5 + self._placed.get(position, 0) * _STEP
 
     def replace(
         self,
@@ -171,8 +181,10 @@ class BlockValues(Versions):
             reads, writes: of the replacement.
         """
         at = self.next_at(position)
-        self._placed[position] += 1
+        self._placed[position] = self._placed.get(position, 0) + 1
         self.gone.update(removed)
+        for each in removed:
+            self._spelt.pop(each, None)
         for value in reads:
             self._moved_readers.setdefault(value, []).append(at)
         for value in writes:

@@ -15,7 +15,14 @@ from ..opdef.definition import lookup
 from ..opdef.spec import Spec
 from .block_values import BlockValues, Slots, Spelt, Value
 from .patterns import PatternNode, Variant
-from .spellings import commutes, element_count, meet_at_ends, readings, same_attribute
+from .spellings import (
+    commutes,
+    element_count,
+    meet_at_ends,
+    readings,
+    reads_one_way,
+    same_attribute,
+)
 
 MOST_READERS = 64  #: of a value, that are tried for another result of a pattern
 
@@ -45,6 +52,9 @@ class Match:
         self.sorted_positions: list[int] = sorted(positions.values())
         #: the values that the pattern gives
         self.results: list[Value] = [found[name] for name in variant.results]
+        #: the position of the operator where matching began
+        self.root: int = positions[variant.root.at]
+        self._captured: dict[str, Any] | None = None
 
     @property
     def block(self) -> Block:
@@ -61,11 +71,6 @@ class Match:
         """The operators, in the order of the program."""
         return [self.values.ops[at] for at in self.sorted_positions]
 
-    @property
-    def root(self) -> int:
-        """The position of the operator where matching began."""
-        return self.positions[self.variant.root.at]
-
     def operand(self, name: str) -> Variable | None:
         """The variable that an operand of the pattern stands for; None for one that is not read.
 
@@ -73,7 +78,9 @@ class Match:
             name: of the operand.
         """
         value = self.found.get(name)
-        return None if value is None else self.block.find_var_recursive(value[0])
+        if value is None:
+            return None
+        return self.values.block.find_var_recursive(value[0])
 
     def uses(self, name: str) -> int:
         """How many operators of the block read what an operand stands for.
@@ -84,9 +91,14 @@ class Match:
         value = self.found.get(name)
         return 0 if value is None else sum(1 for _ in self.values.readers_of(value))
 
-    @cached_property
+    @property
     def captured(self) -> dict[str, Any]:
         """Attributes and choices by the names that the pattern gives them."""
+        if self._captured is None:  # ``cached_property`` has a lock
+            self._captured = self._read_captured()
+        return self._captured
+
+    def _read_captured(self) -> dict[str, Any]:
         named: dict[str, Any] = {}
         for node in self.variant.nodes:
             for attribute, name in node.captured.items():
@@ -128,7 +140,7 @@ Goal: TypeAlias = tuple[Any, Any]
 Goals: TypeAlias = "tuple[Goal, Goals] | None"  #: in a linked list, which alternatives share
 
 
-_END: Any = object()  #: behind the last alternative
+_END: Any = object()  #: in the place of goals: there are no alternatives any more
 
 
 class Matcher:
@@ -137,10 +149,12 @@ class Matcher:
     Args:
         variant: the pattern.
         values: of the block.
+        explain: whether ``failure`` is noted.
     """
 
-    def __init__(self, variant: Variant, values: BlockValues) -> None:
+    def __init__(self, variant: Variant, values: BlockValues, explain: bool = True) -> None:
         self.variant = variant
+        self._explain = explain
         self.values = values
         self._spec_of = spec_finder(values)
         self._found: dict[str, Value] = {}
@@ -210,6 +224,8 @@ class Matcher:
 
     def _fail(self, reason: Callable[[], str], depth: int | None = None) -> Iterator[Goals]:
         """Note why there is no way on; no alternatives."""
+        if not self._explain:
+            return iter(())
         depth = len(self._positions) if depth is None else depth
         if self.failure is None or depth > self.failure.depth:
             self.failure = Mismatch(depth, reason)
@@ -226,7 +242,13 @@ class Matcher:
         self._positions[what.at] = at
         self._taken.add(at)
         self._trail.append(what.at)
-        return self._alternatives(what, at, rest)
+        if self.values.ops[at].type != what.type or not reads_one_way(what.type):
+            return self._alternatives(what, at, rest)
+        only = self.values.spelt(at)
+        goals = _END
+        if self._attributes_agree(what, only, at):
+            goals = self._goals(what, only.inputs, only.outputs, at, rest)
+        return iter(()) if goals is _END else goals
 
     def _alternatives(self, node: PatternNode, at: int, rest: Goals) -> Iterator[Goals]:
         """The ways in which an operator may stand for a node: what is left to reach then."""
@@ -236,20 +258,24 @@ class Matcher:
                 is_read = True
                 if self._attributes_agree(node, reading, at):
                     for inputs in self._arranged(reading):
-                        pairs = self._pairs(node, inputs, reading.outputs, at)
-                        if pairs is not None:
-                            goals = rest
-                            for pair in reversed(pairs):
-                                goals = (pair, goals)
+                        goals = self._goals(node, inputs, reading.outputs, at, rest)
+                        if goals is not _END:
                             yield goals
         if not is_read:
             reason = partial("{}, expected `{}`".format, self._said(at), node.type)
             self._fail(reason, len(self._positions) - 1)
 
-    def _pairs(
-        self, node: PatternNode, inputs: Slots, outputs: Slots, at: int
-    ) -> list[tuple[str, Value | None]] | None:
-        """What has to be equal where an operator stands for a node; None where slots differ."""
+    def _goals(
+        self, node: PatternNode, inputs: Slots, outputs: Slots, at: int, rest: Goals
+    ) -> Goals:
+        """What is left to reach where an operator stands for a node; ``_END`` where slots differ.
+
+        Args:
+            node: of the pattern.
+            inputs, outputs: of the operator as it is read.
+            at: its position.
+            rest: what is left to reach besides.
+        """
         pairs: list[tuple[str, Value | None]] = []
         for slot, names in node.outputs.items():
             pairs += zip(names, outputs.get(slot, ()))
@@ -258,9 +284,12 @@ class Matcher:
             names, values = wanted.get(slot, ()), inputs.get(slot, ())
             if len(names) != len(values):
                 self._fail(partial(self._other_slot, at, slot, len(names), len(values)))
-                return None
+                return _END
             pairs += zip(names, values)
-        return pairs
+        goals = rest
+        for pair in reversed(pairs):
+            goals = (pair, goals)
+        return goals
 
     def _arranged(self, reading: Spelt) -> Iterator[Slots]:
         """The inputs of an operator; then exchanged, where they commute."""

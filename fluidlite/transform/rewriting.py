@@ -266,14 +266,16 @@ class _Round:
         values = BlockValues(block, needed, self._numbers)
         added: dict[int, list[Operator]] = {}
         copies: set[int] = set()
-        matchers = {
-            id(variant): Matcher(variant, values)
-            for variants in self._by_type.values()
-            for variant in variants
-        }
+        of_variants: dict[int, Matcher] = {}
+        by_type: dict[str, list[Matcher]] = {}
+        for type, variants in self._by_type.items():
+            for variant in variants:
+                matcher = of_variants.get(id(variant)) or Matcher(variant, values, self.explain)
+                of_variants[id(variant)] = matcher
+                by_type.setdefault(type, []).append(matcher)
         for at, op in enumerate(values.ops):
-            variants = self._by_type.get(op.type)
-            done = variants and self._replaced_at(at, variants, matchers, sections)
+            matchers = by_type.get(op.type)
+            done = matchers and self._replaced_at(at, matchers, sections)
             if done:
                 added.setdefault(done.position, []).extend((*done.ops, *done.copies))
                 copies.update(map(id, done.copies))
@@ -289,37 +291,33 @@ class _Round:
         return unread | {name for at in values.gone for name in values.ops[at].output_arg_names}
 
     def _replaced_at(
-        self,
-        at: int,
-        variants: Sequence[Variant],
-        matchers: Mapping[int, Matcher],
-        sections: GradientSections,
+        self, at: int, matchers: Sequence[Matcher], sections: GradientSections
     ) -> _Replaced | None:
         """What takes the place of the first match at an operator; notes what came of each rule."""
-        failures: dict[int, Mismatch] = {}
-        values = matchers[id(variants[0])].values
-        for variant in variants:
-            rule, matcher = variant.rule, matchers[id(variant)]
-            match = None
-            if at in values.gone:
-                failure: Mismatch | None = Mismatch(0, lambda: "it is a part of another match")
-            elif values.ops[at].role and (role := refused_role(values.ops[at])):
-                failure = Mismatch(0, partial("it {}".format, role))
-            else:
-                match = matcher.match(at)
-                failure = matcher.failure
+        #: by rule, of the graph that came furthest
+        failures: dict[Rule, Mismatch] = {}
+        values = matchers[0].values
+        why = _why_left(values, at)
+        if why:
+            failures = dict.fromkeys(
+                [matcher.variant.rule for matcher in matchers], Mismatch(0, partial(str, why))
+            )
+            matchers = ()
+        for matcher in matchers:
+            variant = matcher.variant
+            rule, match, failure = variant.rule, matcher.match(at), matcher.failure
             if match is not None:
                 done = self._replaced(match, sections)
                 if isinstance(done, _Replaced):
-                    failures.pop(id(rule), None)
-                    self._note_failures(variants, failures, values, at)
+                    failures.pop(rule, None)
+                    self._note_failures(failures, values, at)
                     self._note(rule, values, at, "")
                     values.replace(done.position, done.removed, done.reads, match.results)
                     return done
                 failure = Mismatch(len(variant.nodes) + 1, partial(str, done.reason))
-            if failure is not None and failure.depth > failures.get(id(rule), _NOTHING).depth:
-                failures[id(rule)] = failure
-        self._note_failures(variants, failures, values, at)
+            if failure is not None and failure.depth > failures.get(rule, _NOTHING).depth:
+                failures[rule] = failure
+        self._note_failures(failures, values, at)
         return None
 
     def _replaced(self, match: Match, sections: GradientSections) -> _Replaced | Refusal:
@@ -351,17 +349,12 @@ class _Round:
         return _Replaced(position, place.removed, reads, ops, copies)
 
     def _note_failures(
-        self,
-        variants: Sequence[Variant],
-        failures: Mapping[int, Mismatch],
-        values: BlockValues,
-        at: int,
+        self, failures: Mapping[Rule, Mismatch], values: BlockValues, at: int
     ) -> None:
-        """Note why rules were not applied, of each the graph that came furthest."""
-        if self.explain and failures:
-            rules = {id(variant.rule): variant.rule for variant in variants}
-            for key, failure in failures.items():
-                self._note(rules[key], values, at, failure.reason())
+        """Note why rules were not applied."""
+        if self.explain:
+            for rule, failure in failures.items():
+                self._note(rule, values, at, failure.reason())
 
     def _note(self, rule: Rule, values: BlockValues, at: int, reason: str) -> None:
         self.count += not reason
@@ -371,6 +364,14 @@ class _Round:
             self.places.append(
                 Outcome(rule.name, block, position, op.type, op.callsite, reason, self.number)
             )
+
+
+def _why_left(values: BlockValues, at: int) -> str:
+    """Why rules leave an operator as it is, whatever they are; empty where they need not."""
+    if at in values.gone:
+        return "it is a part of another match"
+    op = values.ops[at]
+    return f"it {role}" if op.role and (role := refused_role(op)) else ""
 
 
 def _failed(rule: Rule, what: str, error: Exception, match: Match) -> RewriteError:

@@ -51,6 +51,15 @@ def readings(given: Spelt, spec_of: SpecOf) -> Iterator[Spelt]:
         yield from spelling(given, spec_of)
 
 
+def reads_one_way(type: str) -> bool:
+    """Whether an operator is read only as what it is, with its operands as they are.
+
+    Args:
+        type: of the operator, which is defined.
+    """
+    return type not in _SPELLINGS and not commutes(type)
+
+
 def _ranks(given: Spelt, spec_of: SpecOf, *slots: str) -> list[int]:
     """The numbers of dimensions of inputs; -1 where one is not known."""
     specs = [spec_of(next(iter(given.inputs.get(slot, ())), None)) for slot in slots]
