@@ -108,7 +108,8 @@ def _transposed_twice(
 ) -> Push:
     """The gradient of the gradient operator with respect to its cotangents, which are zero."""
     second = _gradient(gradient)
-    required = {read.of for read in gradient.reads if not read.optional}
+    cotangents = [read for read in gradient.reads if read.source == "cotangent"]
+    required = {read.of for read in cotangents if not read.optional}
 
     def zero_cotangent(slot: str) -> Any:
         value = outs.get(slot)
@@ -121,9 +122,5 @@ def _transposed_twice(
     reads = _gathered(gradient, ins, outs, zero_cotangent)
     seeds = {gradient.grad_slots[slot]: tangent for slot, tangent in tangents.items()}
     operands = {r.slot: (reads if r.source == "in" else seeds).get(r.of) for r in second.reads}
-    slots = {
-        second.grad_slots[read.slot]: read.of
-        for read in gradient.reads
-        if read.source == "cotangent" and read.of in wanted
-    }
+    slots = {second.grad_slots[read.slot]: read.of for read in cotangents if read.of in wanted}
     return Push(second, {slot: v for slot, v in operands.items() if v is not None}, slots)
