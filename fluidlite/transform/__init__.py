@@ -35,6 +35,7 @@ from .patch_text import Patch
 from .patches import make_patch
 from .per_sample import per_sample_gradients
 from .pipelines import Pipeline, ProgramStage, Staged
+from .quantizing import quantizable, quantize
 from .replacing import replace
 from .results import Transformed
 from .rewriting import Rewriting, rewrite, rewriting
@@ -56,6 +57,7 @@ __all__ = [
     # surgery
     *("ValueAt", "cut", "extract", "merge", "names_in_merge", "rename", "renamed_states"),
     *("replace", "set_attributes", "freeze", "inline", "insert_after", "insert_before"),
+    *("quantizable", "quantize"),
     *("outline", "run_stages", "split", "unfreeze"),
     # patches
     *("Conflict", "Patch", "apply_patch", "make_patch", "merge3"),

@@ -15,10 +15,10 @@ LARGEST = 127
 
 def steps_of(op: Any, dtype: Any, scale: Any) -> Any:
     """What one stands for; None where that is not known, or is no matter of 8 bits."""
-    known = isinstance(scale, TracedArray) and scale.constant is not None
-    if not (op.is_test and known and op.bit_length == 8 and dtype == np.float32):
+    known = scale.constant if isinstance(scale, TracedArray) else scale
+    if known is None or not (op.is_test and op.bit_length == 8 and dtype == np.float32):
         return None
-    scales = np.asarray(scale.constant).astype(np.float32).reshape(-1)
+    scales = np.asarray(known).astype(np.float32).reshape(-1)
     return scales / np.float32(LARGEST) if (scales > 1e-30).all() else None
 
 
