@@ -35,13 +35,9 @@ class Cifar10(ArchiveSet):
         return len(self.data)
 
 
-@SET
+@SET.like(Cifar10)
 class Cifar100(Cifar10):
-    """Colored pictures of 32x32 pixels, of 100 kinds.
-
-    Args:
-        mode: "train" or "test".
-    """
+    """Colored pictures of 32x32 pixels, of 100 kinds."""
 
     _home = ("cifar", "cifar-100-python.tar.gz")
     _parts: ClassVar[dict[str, str]] = {"train": "train", "test": "test"}

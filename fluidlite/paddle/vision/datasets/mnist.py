@@ -55,14 +55,9 @@ class MNIST(PicturedSet):
         return len(self.labels)
 
 
-@SET
+@SET.like(MNIST)
 class FashionMNIST(MNIST):
-    """Clothes of 28x28 pixels, and their kind.
-
-    Args:
-        image_path, label_path: the files; those in ``~/.cache/paddle/dataset`` when None.
-        mode: "train" or "test".
-    """
+    """Clothes of 28x28 pixels, and their kind."""
 
     NAME: ClassVar[str] = "fashion-mnist"
 
