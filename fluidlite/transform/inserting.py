@@ -8,6 +8,7 @@ from typing import TypeAlias, cast
 
 from .. import unique_name
 from ..errors import ArgumentError, UnknownVariableError
+from ..ground.docstrings import Family
 from ..ir.analysis import blocks_driven_by
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
@@ -24,29 +25,32 @@ Results: TypeAlias = Variable | Sequence[Variable | None] | None
 Insertion: TypeAlias = Callable[..., Results] | Operator | Iterable[Operator]
 
 
+_INSERTED = Family(
+    {
+        "program": "stays as it is; or a main and a startup program, where what is inserted has "
+        "parameters.",
+        "at": "which operators; all of them get what is inserted.",
+        "explain": "print what came of each operator that is not as it was.",
+    },
+    returns="the program; or the pair.",
+    raises="ArgumentError: there are no such operators; or the function returns something else, or "
+    "makes parameters without a startup program.\n"
+    "ShapeError, DTypeError: what an operator is to read is unlike what it reads.\n"
+    "UnsupportedError: the program has gradients that would have to be others.",
+)
+
+
+@_INSERTED
 def insert_before(
     program: Programs, at: Operators, what: Insertion, *, explain: bool = False
 ) -> Programs:
     """A program with more operators in front of some.
 
     Args:
-        program: stays as it is; or a main and a startup program, where what is inserted has
-            parameters.
-        at: which operators; all of them get what is inserted.
         what: a function that is given the variables that an operator reads, and builds by layers;
             what it returns, the operator reads in their place: variables, in their order, None for
             those that stay.  Or operators, of any program, whose variables are declared where they
             are not there.
-        explain: print what came of each operator that is not as it was.
-
-    Returns:
-        the program; or the pair.
-
-    Raises:
-        ArgumentError: there are no such operators; or the function returns something else, or makes
-            parameters without a startup program.
-        ShapeError, DTypeError: what an operator is to read is unlike what it reads.
-        UnsupportedError: the program has gradients that would have to be others.
 
     >>> x = fluid.data("x", [None, 4], "float32")
     >>> y = fluid.layers.fc(x, 3)
@@ -59,25 +63,16 @@ def insert_before(
     return _inserted(program, at, what, False, explain)
 
 
+@_INSERTED
 def insert_after(
     program: Programs, at: Operators, what: Insertion, *, explain: bool = False
 ) -> Programs:
     """A program with more operators behind some.
 
     Args:
-        program: stays as it is; or a main and a startup program, where what is inserted has
-            parameters.
-        at: which operators; all of them get what is inserted.
         what: a function that is given the variables that an operator writes, and builds by layers;
             what it returns, operators behind read in their place: variables, in their order, None
             for those that stay.  Or operators, as of :func:`insert_before`.
-        explain: print what came of each operator that is not as it was.
-
-    Returns:
-        the program; or the pair.
-
-    Raises:
-        ArgumentError, ShapeError, DTypeError, UnsupportedError: as of :func:`insert_before`.
 
     >>> x = fluid.data("x", [None, 4], "float32")
     >>> y = fluid.layers.relu(fluid.layers.relu(x))
