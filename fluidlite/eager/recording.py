@@ -229,11 +229,11 @@ class EagerCall(PreparedCall):
         plan = prepared.plans.get(tuple(key))  # there is none for those of variables
         if plan is None and (append := appends(ins)) is not None:
             return append(prepared.op, dict(zip(self.slots, ins)))[self.definition.outputs[0].name]
+        if plan is None:
+            self._check(prepared, arrays)
         if self._unruled and mask and thread.recording:
             outs = prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
             return outs[self.definition.outputs[0].name]
-        if plan is None:
-            self._check(prepared, arrays)
         try:
             out = thread.run(self._measured(prepared.one) if plan is None else plan.kernel, *arrays)
         except Exception as error:
@@ -289,8 +289,6 @@ class EagerCall(PreparedCall):
         if (append := appends(handles)) is not None:
             asked = () if want is None else (want,)
             return append(prepared.op, dict(zip(self.slots, ins)), *asked)
-        if self._unruled and tracked:
-            return prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
         key = [_key(value) for value in arrays]
         for a in _flat(arrays):
             if a is not None and not isinstance(a, _VALUES):
@@ -298,6 +296,8 @@ class EagerCall(PreparedCall):
         plan = prepared.plans.get(tuple(key))
         if plan is None:
             self._check(prepared, arrays)
+        if self._unruled and tracked:
+            return prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
         try:
             kernel = self._measured(self._first(prepared, arrays))
             outs: dict[str, Any] = thread.run(kernel, *arrays)

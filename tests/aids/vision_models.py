@@ -128,7 +128,11 @@ if __name__ == "__main__" and sys.argv[1:2] == ["--real"]:
 else:
     from fluidlite import paddle
 
-LISTED = [name for name in paddle.vision.models.__all__ if name == "LeNet" or name.islower()]
+LISTED = [
+    name
+    for name in paddle.vision.models.__all__
+    if name == "LeNet" or (name.islower() and callable(getattr(paddle.vision.models, name)))
+]
 
 if __name__ == "__main__":
     _options = sys.argv[1:]

@@ -75,3 +75,12 @@ def test_a_program_of_paddle_gives_the_numbers_that_it_gave_there(static, tmp_pa
             right = recorded[f"arr_{k}"]
             assert (value.shape, value.dtype) == (right.shape, right.dtype), k
             np.testing.assert_allclose(value, right, 1e-7, 1e-9, err_msg=str(k))
+
+
+@pytest.mark.parametrize("stop", [True, False])
+def test_what_does_not_fit_is_refused_alike_with_and_without_a_gradient(stop):
+    wide = paddle.to_tensor(np.ones((4, 3), "float32"), stop_gradient=stop)
+    with pytest.raises(FluidError, match=r"as many rows as columns.*\n.*in matrix_power"):
+        paddle.linalg.matrix_power(wide, 1)
+    with pytest.raises(FluidError, match="two matrices or more, got 1"):
+        paddle.linalg.multi_dot([wide])

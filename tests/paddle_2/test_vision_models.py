@@ -1,12 +1,13 @@
 """Models of ``paddle.vision``: made of what those of paddle 2.6.2 are, and computing the same."""
 
+import importlib
 import json
 
 import numpy as np
 import pytest
 import vision_models as models
 
-from fluidlite import paddle
+from fluidlite import compat, paddle
 from fluidlite.errors import ArgumentError, FileError, FluidError
 from fluidlite.paddle.vision.models import resnet, vgg, weights
 
@@ -97,3 +98,13 @@ def test_rows_of_vgg_are_made_of_a_list():
     kinds = [type(layer).__name__ for layer in layers]
     plain = ["Conv2D", "BatchNorm2D", "ReLU"]
     assert kinds == [*plain, "MaxPool2D", *plain]
+
+
+def test_blocks_of_models_are_imported_from_their_modules():
+    compat.install(force=True)
+    try:
+        blocks = importlib.import_module("paddle.vision.models.resnet")
+        rows = importlib.import_module("paddle.vision.models.vgg")
+    finally:
+        compat.uninstall()
+    assert (blocks.BasicBlock, rows.make_layers) == (resnet.BasicBlock, vgg.make_layers)

@@ -40,6 +40,9 @@ __all__ = [
     "GoogLeNet", "googlenet", "ShuffleNetV2", "shufflenet_v2_x0_25", "shufflenet_v2_x0_33",
     "shufflenet_v2_x0_5", "shufflenet_v2_x1_0", "shufflenet_v2_x1_5", "shufflenet_v2_x2_0",
     "shufflenet_v2_swish",
+    # modules, whose blocks users' own models are made of
+    "densenet", "inceptionv3", "lenet", "mobilenetv1", "mobilenetv2", "mobilenetv3", "resnet",
+    "shufflenetv2", "squeezenet", "vgg",
 ]  # fmt: skip
 
 list_public_names(globals())
