@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from ...errors import ArgumentError
 from ...ground.public_names import list_public_names
+from ...ground.reprs import Described
 from ...nn.conv import Conv2D
 from ...nn.dense import Linear
 from ...nn.layer import Layer
@@ -23,7 +24,7 @@ DEFAULT_QAT_LAYER_MAPPINGS: dict[type, type] = {
 }
 
 
-class SingleLayerConfig:
+class SingleLayerConfig(Described):
     """How a layer is quantized.
 
     Args:
@@ -48,7 +49,7 @@ class SingleLayerConfig:
         return f"activation: {self.activation}\nweight: {self.weight}"
 
 
-class QuantConfig:
+class QuantConfig(Described):
     """Which layers of a model are quantized, and how.
 
     What is said of a layer, or of its name, goes before what is said of its class, and that before
@@ -72,6 +73,8 @@ class QuantConfig:
       (1): ReLU()
     )
     """
+
+    _shown: ClassVar[str] = "global_config=_global_config"
 
     def __init__(self, activation: QuanterFactory | None, weight: QuanterFactory | None) -> None:
         whole = None if activation is None and weight is None else (activation, weight)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ....functions import arithmetic, shaping, views
+from ....ground.public_names import list_public_names
 from ....nn.layer import Layer
 
 
@@ -37,3 +38,5 @@ concat = _layer("concat", shaping.concat)
 reshape = _layer("reshape", views.reshape)
 transpose = _layer("transpose", views.transpose)
 flatten = _layer("flatten", views.flatten)
+
+list_public_names(globals())
