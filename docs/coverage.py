@@ -80,32 +80,32 @@ OPERATORS_OF_PADDLE_2 = {
 #: operators that the backend "jax" leaves to the host: reason -> types
 ON_HOST = {
     "takes sizes, axes or other numbers as tensors, compiled where they are known": """
-        affine_grid bicubic_interp bilinear_interp concat crf_decoding crop crop_tensor dropout
-        empty expand fake_quantize_range_abs_max fill_constant gaussian_random graph_send_recv
-        im2sequence linear_chain_crf linspace logspace nearest_interp one_hot one_hot_v2 pad2d
-        pool_rows randint random_crop range reshape reshape2 shuffle_batch slice split
-        strided_slice top_k uniform_random unsqueeze unsqueeze2""",
+        affine_grid bicubic_interp bicubic_interp_v2 bilinear_interp bilinear_interp_v2 concat
+        crf_decoding crop crop_tensor dropout empty expand expand_v2 fake_quantize_range_abs_max
+        fill_constant gaussian_random graph_send_recv im2sequence linear_chain_crf linear_interp_v2
+        linspace logspace nearest_interp nearest_interp_v2 one_hot one_hot_v2 pad2d pad3d pool_rows
+        randint random_crop range reshape reshape2 set_value shuffle_batch slice split strided_slice
+        tile top_k top_k_v2 uniform_random unsqueeze unsqueeze2""",
     "shapes of results depend on values": """
         add_item assign_pos bincount class_center_sample graph_khop_sampler graph_reindex
-        graph_sample_neighbors index_put last_item masked_select mean_iou
-        merge_lod_tensor merge_lod_tensor_infer precision_recall put_item repeat_interleave
-        segment_argmax segment_max segment_pool segment_spread segment_sum segment_top
-        sequence_mask sequence_unpad split_lod_tensor take_item target_assign unique
-        unique_consecutive unique_with_counts viterbi_decode
-        weighted_sample_neighbors where_index""",
+        graph_sample_neighbors index_put last_item masked_select mean_iou merge_lod_tensor
+        merge_lod_tensor_infer nms precision_recall put_item repeat_interleave segment_argmax
+        segment_max segment_pool segment_spread segment_sum segment_top sequence_mask sequence_unpad
+        split_lod_tensor take_item target_assign unique unique_consecutive unique_with_counts
+        viterbi_decode weighted_sample_neighbors where_index""",
     "kernels go through values in Python": """
-        auc bipartite_match check_numerics chunk_eval ctc_align deformable_psroi_pooling
+        auc bipartite_match check_numerics chunk_eval ctc_align decode_jpeg deformable_psroi_pooling
         edit_distance perspective_points prroi_pool psroi_pool psroi_weights roi_align
         roi_align_weights roi_blend roi_blend_adjoint roi_blend_rows roi_images
         roi_perspective_transform roi_pool sample_logits similarity_focus tdm_sampler tree_conv
-        tree_places truncated_gaussian_random warpctc yolov3_loss yolov3_targets""",
+        tree_places truncated_gaussian_random warpctc warprnnt yolov3_loss yolov3_targets""",
     "sequences: each set of lengths would be compiled anew": """
         attention_lstm beam_search collect_fpn_proposals detection_map distribute_fpn_proposals
         filter_by_instag fused_embedding_fc_lstm fused_embedding_seq_pool fusion_gru fusion_lstm
         fusion_seqconv_eltadd_relu fusion_seqexpand_concat_fc fusion_seqpool_concat
-        fusion_seqpool_cvm_concat generate_mask_labels generate_proposal_labels
-        generate_proposals gru like_rows locality_aware_nms lstm lstmp match_matrix_tensor
-        matrix_nms mine_hard_examples multiclass_nms multiclass_nms2 pyramid_hash
+        fusion_seqpool_cvm_concat generate_mask_labels generate_proposal_labels generate_proposals
+        generate_proposals_v2 gru like_rows locality_aware_nms lstm lstmp match_matrix_tensor
+        matrix_nms mine_hard_examples multiclass_nms multiclass_nms2 multiclass_nms3 pyramid_hash
         retinanet_detection_output retinanet_target_assign rpn_target_assign selected_rows
         sequence_concat sequence_conv sequence_enumerate sequence_erase sequence_expand
         sequence_expand_as sequence_pad sequence_pool sequence_reshape sequence_reverse
