@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .. import unique_name
-from ..errors import ExplainedError
 from ..functions.mixing import LEFT_FIRST, Promotion
-from ..ground.to_come import members_to_come, not_yet
 from ..ground.tracebacks import quick_api_boundary
 from . import engine, finite
 from .methods import Methods
@@ -85,22 +83,4 @@ class Tensor(Methods, Storage, TensorCore):
         engine.sweep_back([self], seeds, retain_graph=retain_graph)
 
 
-class _ToCome:
-    """An attribute that is not there yet.  Tensors have no ``__getattr__``, for what has one has
-    all its attributes later.
-
-    Args:
-        name: of the attribute.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, tensor: Tensor | None, kind: type[Tensor]) -> NoReturn:
-        raise ExplainedError(not_yet, f"paddle.Tensor.{self.name}", name=self.name, obj=tensor)
-
-
-for _name in members_to_come("paddle.Tensor"):
-    if not hasattr(Tensor, _name):
-        setattr(Tensor, _name, _ToCome(_name))
 finite.follow_flags()

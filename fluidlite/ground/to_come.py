@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 #: what they wait for -> patterns of whole names
@@ -25,12 +24,3 @@ def not_yet(name: str) -> str:
     """That a whole name of paddle 2 is not there yet; an empty text of others."""
     why = to_come(name)
     return "" if why is None else f"{name} is not there yet ({why})"
-
-
-def members_to_come(whole: str) -> Iterator[str]:
-    """The names that are listed, or stand in all modules, below a whole name of paddle 2."""
-    for patterns in TO_COME_OF_PADDLE_2.values():
-        for pattern in patterns.split():
-            where, _, name = pattern.rpartition(".")
-            if fnmatchcase(whole, where) and name != "*":
-                yield name
