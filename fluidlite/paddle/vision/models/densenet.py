@@ -8,13 +8,12 @@ from .... import nn
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.shaping import concat
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn.initializer import Uniform
 from ....param_attr import ParamAttr
 from .classifier import Classifier
 from .weights import maker
-
-__all__: list[str] = []
 
 
 class BNACConvLayer(nn.Layer):
@@ -158,4 +157,5 @@ densenet121, densenet161, densenet169, densenet201, densenet264 = (
     for depth in _DEPTHS
 )  # fmt: skip
 
+list_public_names(globals())
 api_boundaries(globals())

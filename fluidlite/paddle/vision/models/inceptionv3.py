@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ....eager.tensor import Tensor
 from ....functions.shaping import concat
 from ....functions.views import reshape
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, AvgPool2D, Dropout, Layer, LayerList, Linear, MaxPool2D
 from ....nn.initializer import Uniform
@@ -16,8 +17,6 @@ from ....param_attr import ParamAttr
 from ..normalized import ConvNormActivation
 from .classifier import Classifier
 from .weights import maker
-
-__all__: list[str] = []
 
 #: name, width, size and stride of a convolution; one of stride 1 keeps height and width
 _Row: TypeAlias = tuple[str, int, int | tuple[int, int], int]
@@ -219,4 +218,5 @@ class InceptionV3(Classifier):
 
 inception_v3 = maker("inception_v3", InceptionV3, "Inception-v3.")
 
+list_public_names(globals())
 api_boundaries(globals())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ....eager.tensor import Tensor
 from ....functions.views import flatten
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn import Conv2D, Layer, Linear, MaxPool2D, ReLU, Sequential
-
-__all__: list[str] = []
 
 
 class LeNet(Layer):
@@ -39,4 +38,5 @@ class LeNet(Layer):
         return self.fc(flatten(x, 1)) if self.num_classes > 0 else x
 
 
+list_public_names(globals())
 api_boundaries(globals())

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ....eager.tensor import Tensor
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, Layer, Linear
 from ..normalized import ConvNormActivation
 from .classifier import Classifier
 from .weights import MAKERS, with_weights
-
-__all__: list[str] = []
 
 
 class DepthwiseSeparable(Layer):
@@ -78,4 +77,5 @@ def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
     return with_weights(model, pretrained, f"mobilenetv1_{scale}.pdparams")
 
 
+list_public_names(globals())
 api_boundaries(globals())

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ....eager.tensor import Tensor
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, BatchNorm2D, Conv2D, Dropout, Layer, Linear, ReLU6, Sequential
 from ..normalized import ConvNormActivation, divisible
 from .classifier import Classifier
 from .weights import MAKERS, with_weights
-
-__all__: list[str] = []
 
 
 class InvertedResidual(Layer):
@@ -103,4 +102,5 @@ def mobilenet_v2(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
     return with_weights(model, pretrained, f"mobilenet_v2_x{scale}.pdparams")
 
 
+list_public_names(globals())
 api_boundaries(globals())

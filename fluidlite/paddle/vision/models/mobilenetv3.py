@@ -9,12 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 from .... import nn
 from ....eager.tensor import Tensor
 from ....ground.docstrings import Family
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ..normalized import ConvNormActivation, divisible
 from .classifier import Classifier
 from .weights import MAKERS, with_weights
-
-__all__: list[str] = []
 
 
 class SqueezeExcitation(nn.Layer):
@@ -208,4 +207,5 @@ def mobilenet_v3_large(
     return with_weights(model, pretrained, f"mobilenet_v3_large_x{scale}.pdparams")
 
 
+list_public_names(globals())
 api_boundaries(globals())

@@ -8,12 +8,10 @@ from typing import Any, ClassVar, TypeAlias
 from .... import nn
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from .classifier import Classifier
 from .weights import maker
-
-__all__: list[str] = []
-
 
 Normalized: TypeAlias = Callable[[int], nn.Layer]  #: normalizations of so many channels
 
@@ -212,4 +210,5 @@ resnext152_64x4d = _of("resnext152_64x4d", 152, _GROUPED, groups=64, width=4)
 wide_resnet50_2 = _of("wide_resnet50_2", 50, _WIDE, width=128)
 wide_resnet101_2 = _of("wide_resnet101_2", 101, _WIDE, width=128)
 
+list_public_names(globals())
 api_boundaries(globals())

@@ -7,14 +7,13 @@ from typing import Any
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.shaping import chunk, concat
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, Layer, Linear, MaxPool2D, ReLU, Swish
 from ....nn.functional import channel_shuffle
 from ..normalized import ConvNormActivation
 from .classifier import Classifier
 from .weights import maker
-
-__all__: list[str] = []
 
 _ACTIVATIONS: dict[str | None, type[Layer] | None] = {"relu": ReLU, "swish": Swish, None: None}
 
@@ -150,4 +149,5 @@ shufflenet_v2_x1_5 = _of("shufflenet_v2_x1_5", 1.5)
 shufflenet_v2_x2_0 = _of("shufflenet_v2_x2_0", 2.0)
 shufflenet_v2_swish = _of("shufflenet_v2_swish", 1.0, "swish")
 
+list_public_names(globals())
 api_boundaries(globals())

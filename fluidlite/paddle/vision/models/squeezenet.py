@@ -6,13 +6,12 @@ from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.shaping import concat
 from ....functions.views import squeeze
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, Conv2D, Dropout, Layer, MaxPool2D
 from ....nn.functional import relu
 from .classifier import Classifier
 from .weights import maker
-
-__all__: list[str] = []
 
 
 class MakeFireConv(Layer):
@@ -100,4 +99,5 @@ squeezenet1_1 = maker(
     "squeezenet1_1", SqueezeNet, "SqueezeNet 1.1.", "1.1", file="SqueezeNet1_1_pretrained.pdparams"
 )
 
+list_public_names(globals())
 api_boundaries(globals())

@@ -7,11 +7,10 @@ from typing import Any
 
 from .... import nn
 from ....eager.tensor import Tensor
+from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from .classifier import Classifier
 from .weights import MAKERS, with_weights
-
-__all__: list[str] = []
 
 
 class VGG(Classifier):
@@ -86,4 +85,5 @@ vgg13 = _vgg(13, 2, 2, 2, 2, 2)
 vgg16 = _vgg(16, 2, 2, 3, 3, 3)
 vgg19 = _vgg(19, 2, 2, 4, 4, 4)
 
+list_public_names(globals())
 api_boundaries(globals())
