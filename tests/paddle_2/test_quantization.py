@@ -241,3 +241,16 @@ def test_a_traced_model_moves_its_scales_as_an_eager_one_does(recorder):
         for one, other in zip(traced.sublayers(), eager.sublayers()):
             if hasattr(one, "scales"):
                 np.testing.assert_allclose(one.scales().numpy(), other.scales().numpy())
+
+
+def test_a_layer_in_two_places_is_converted_once():
+    paddle.seed(3)
+    linear = paddle.nn.Linear(3, 3)
+    net = paddle.nn.Sequential(linear, paddle.nn.Sequential(linear))
+    net.eval()
+    model = PTQ(both(AbsmaxObserver())).quantize(net)
+    assert model[0] is model[1][0]
+    observed = model(paddle.to_tensor(X)).numpy()
+    converted = PTQ(both(None)).convert(model)(paddle.to_tensor(X)).numpy()
+    np.testing.assert_allclose(converted, observed, atol=0.1)
+    assert np.abs(observed).max() > 0.2

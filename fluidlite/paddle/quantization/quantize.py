@@ -83,13 +83,23 @@ def _rounding(layer: Layer) -> Layer | None:
     return LinearQuanterDequanter.from_quanter(layer) if isinstance(layer, BaseQuanter) else None
 
 
-def _replace(model: Layer, replacement: Callable[[Any], Layer | None]) -> None:
-    """Put others in the place of layers; what is put there is not looked into."""
+def _replace(
+    model: Layer,
+    replacement: Callable[[Any], Layer | None],
+    seen: dict[Layer, Layer | None] | None = None,
+) -> None:
+    """Put others in the place of layers; what is put there is not looked into.
+
+    A layer that stands in several places has one replacement.
+    """
+    seen = {} if seen is None else seen
     for name, child in list(model.named_children()):
-        other = replacement(child)
-        if other is None:
-            _replace(child, replacement)
-        else:
+        if child not in seen:
+            seen[child] = replacement(child)
+            if seen[child] is None:
+                _replace(child, replacement, seen)
+        other = seen[child]
+        if other is not None:
             model.add_sublayer(name, other)
 
 
