@@ -116,12 +116,14 @@ class BoundOperator:
         parts: runs the parts of a composition.
     """
 
-    __slots__ = ("_shaped", "has_one", "one", "op", "plans", "shaped_better", "size")
+    __slots__ = ("_shaped", "fitting", "has_one", "one", "op", "plans", "shaped_better", "size")
 
     def __init__(self, op: Op, parts: Interpreter) -> None:
         self.op: Op = op
         self.size: int = len(op.inputs)
         self.plans: dict[Any, Any] = {}
+        #: forms of inputs that were found to fit, and have no plan
+        self.fitting: set[Any] = set()
         self.has_one: bool = len(op.outputs) == 1 and not op.outputs[0].many
         self.one: Callable[..., Any] = _kernel(op, parts)
         #: whether there may be faster kernels for inputs of known shapes

@@ -230,7 +230,7 @@ class EagerCall(PreparedCall):
         if plan is None and (append := appends(ins)) is not None:
             return append(prepared.op, dict(zip(self.slots, ins)))[self.definition.outputs[0].name]
         if plan is None:
-            self._check(prepared, arrays)
+            self._check(prepared, arrays, tuple(key))
         if self._unruled and mask and thread.recording:
             outs = prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
             return outs[self.definition.outputs[0].name]
@@ -295,7 +295,7 @@ class EagerCall(PreparedCall):
                 raise self._no_tensor(a)
         plan = prepared.plans.get(tuple(key))
         if plan is None:
-            self._check(prepared, arrays)
+            self._check(prepared, arrays, tuple(key))
         if self._unruled and tracked:
             return prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
         try:
@@ -408,9 +408,9 @@ class EagerCall(PreparedCall):
             if prepared is not None:
                 prepared.plans.clear()
 
-    def _check(self, prepared: BoundOperator, arrays: Sequence[Any]) -> None:
-        """Refuse inputs that do not fit."""
-        if not self._checks:
+    def _check(self, prepared: BoundOperator, arrays: Sequence[Any], key: object = None) -> None:
+        """Refuse inputs that do not fit; those of a form that did are not looked at again."""
+        if not self._checks or key in prepared.fitting:
             return
         specs = {slot: _spec(value) for slot, value in zip(self.slots, arrays)}
         try:
@@ -418,6 +418,8 @@ class EagerCall(PreparedCall):
         except FluidError as error:
             site = call_site()
             raise with_context(error, f"  in {self.definition.type}, called at {site}") from None
+        if key is not None and len(prepared.fitting) < MOST_PLANS:
+            prepared.fitting.add(key)
 
     def _plan(
         self,
