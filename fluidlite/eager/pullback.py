@@ -385,7 +385,8 @@ def _sketch(form: Any) -> Any:
         return None
     if isinstance(form, list):
         return tuple([_sketch(each) for each in form])
-    return tuple([min(n, 2) for n in form.shape]), form.dtype
+    shape = form.shape  # rules ask whether a matrix is wide, too
+    return tuple([min(n, 2) for n in shape]), shape[-2:] < shape[-1:], form.dtype
 
 
 def _probe(

@@ -269,7 +269,7 @@ def kron(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     >>> fluid.kron(fluid.to_tensor([1.0, 10.0]), fluid.to_tensor([1.0, 2.0])).tolist()
     [1.0, 2.0, 10.0, 20.0]
     """
-    return eager.kron(x, y)
+    return eager.kron(*operands(x, y, "kron"))
 
 
 def addmm(

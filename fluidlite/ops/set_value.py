@@ -134,5 +134,5 @@ class set_value(Op):
         value = ValueTensor
         if value is None:
             value = f.fill_constant(shape=[1], dtype=dOut.dtype, value=0.0)
-        rules = op.grad(f, value, [], dOut)
+        rules = op.grad(f, value, None, dOut)
         return dict(Input=rules["X"], ValueTensor=rules["Value"])

@@ -212,9 +212,9 @@ def test_made_data_are_served_where_they_are_asked_for(here, tmp_path, capsys):
 
 
 def test_another_paddle_is_not_hidden_unless_told(here, tmp_path, monkeypatch, capsys):
-    (tmp_path / "paddle.py").write_text("real = True\n")
+    (tmp_path / "paddle.py").write_text("mark = True\n")
     script = tmp_path / "s.py"
-    script.write_text("import paddle\nprint(hasattr(paddle, 'real'))\n")
+    script.write_text("import paddle\nprint(hasattr(paddle, 'mark'))\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     assert main(["run", str(script)]) == 1
     assert "--force" in capsys.readouterr().err
