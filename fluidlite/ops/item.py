@@ -270,7 +270,7 @@ class put_item(Item):
             Value = self.as_placed(xp, X, Index, xp.broadcast_to(Value, shape))
         return xp.scatter_set(X, key, Value)
 
-    def grad(self, f: Any, Value: Value, Index: list[Value], dOut: Value) -> Rules:
+    def grad(self, f: Any, Value: Value, Index: list[Value] | None, dOut: Value) -> Rules:
         def rest():
             zero = f.fill_any_like(Value, value=0.0)
             return f.put_item(dOut, zero, Index, item=self.item)
