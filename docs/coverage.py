@@ -82,10 +82,10 @@ ON_HOST = {
     "takes sizes, axes or other numbers as tensors, compiled where they are known": """
         affine_grid bicubic_interp bicubic_interp_v2 bilinear_interp bilinear_interp_v2 concat
         crf_decoding crop crop_tensor dropout empty expand expand_v2 fake_quantize_range_abs_max
-        fill_constant gaussian_random graph_send_recv im2sequence linear_chain_crf linear_interp_v2
-        linspace logspace nearest_interp nearest_interp_v2 one_hot one_hot_v2 pad2d pad3d pool_rows
-        randint random_crop range reshape reshape2 set_value shuffle_batch slice split strided_slice
-        tile top_k top_k_v2 uniform_random unsqueeze unsqueeze2""",
+        fill_constant gather gaussian_random graph_send_recv im2sequence linear_chain_crf
+        linear_interp_v2 linspace logspace nearest_interp nearest_interp_v2 one_hot one_hot_v2
+        pad2d pad3d pool_rows randint random_crop range reshape reshape2 set_value shuffle_batch
+        slice split strided_slice tile top_k top_k_v2 uniform_random unsqueeze unsqueeze2""",
     "shapes of results depend on values": """
         add_item assign_pos bincount class_center_sample graph_khop_sampler graph_reindex
         graph_sample_neighbors index_put last_item masked_select mean_iou merge_lod_tensor
