@@ -47,7 +47,8 @@ class PirDecoder:
         self.operands: dict[int, Operand] = {0: None}
         self.specs: dict[int, Any] = {}
         self.columns = 0  # of what is fed
-        self.unknown: dict[str, None] = {}
+        self.unknown: dict[str, None] = {}  # operations
+        self.ignored: dict[str, None] = {}  # attributes
 
     def run(self) -> None:
         """Read everything."""
@@ -57,12 +58,17 @@ class PirDecoder:
         self.region(self.file.region, block)
         for op in (op for each in self.program.blocks for op in each.ops):
             op.callsite = None  # no line of the user's made it
-        if self.unknown:
-            shown = ", ".join(terminal_text(each) for each in list(self.unknown)[:_SHOWN])
-            more = f" and {len(self.unknown) - _SHOWN} more" if len(self.unknown) > _SHOWN else ""
+        self.tell(self.unknown, "the program can be looked at, not run")
+        self.tell(self.ignored, "the program runs without them")
+
+    def tell(self, names: Mapping[str, None], outcome: str) -> None:
+        """Warn of what is not known, and say what comes of it."""
+        if names:
+            shown = ", ".join(terminal_text(each) for each in list(names)[:_SHOWN])
+            more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
             warn(
                 f"{self.file.name}: fluidlite does not know {shown}{more} (PIR version "
-                f"{self.file.version}, written by Paddle 3); the program can be looked at, not run",
+                f"{self.file.version}, written by Paddle 3); {outcome}",
                 None,
             )
 
@@ -81,7 +87,7 @@ class PirDecoder:
                 self.operation(op, block)
             except FluidError as error:
                 raise type(error)(f"{self.file.name}: {op}: {error}") from error
-            except (KeyError, IndexError, TypeError, ValueError) as error:
+            except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
                 self.file.fail(f"a whole operation {op}", f"{type(error).__name__}: {error}")
         return []
 
@@ -169,17 +175,17 @@ class PirDecoder:
             if ours in definition.attributes and value is not None:
                 attributes[ours] = value
             elif value and name not in form.ignored and value not in _PLAIN:  # else it is off
-                self.unknown[f"the attribute {name} of {op}"] = None
+                self.ignored[f"the attribute {name} of {op}"] = None
         return attributes
 
     def declare(self, result: Result, op: Operation, block: Block) -> list[str]:
         """Declare the variables of a result; returns their names."""
-        specs = result.spec if isinstance(result.spec, tuple) and _is_list(result.spec) else None
+        is_list = isinstance(result.spec, tuple) and not isinstance(result.spec, Spec)
         name = f"{op.name.rstrip('_')}_{result.id}.tmp"
-        if specs is None:
+        if not is_list:
             self.operands[result.id] = _declared(block, f"{name}_0", result.spec)
             return names_of(self.operands[result.id])
-        names = [_declared(block, f"{name}_{k}", spec) for k, spec in enumerate(specs)]
+        names = [_declared(block, f"{name}_{k}", spec) for k, spec in enumerate(result.spec)]
         self.operands[result.id] = list(names)
         return names
 
@@ -214,10 +220,6 @@ class PirDecoder:
 
 def _slots(slots: Sequence[Any]) -> tuple[str, ...]:
     return tuple(slot.name for slot in slots)
-
-
-def _is_list(spec: Any) -> bool:
-    return not isinstance(spec, Spec)
 
 
 def _is_plain(value: Any) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, TypeAlias
-
-import numpy as np
 
 from ...ground.dtypes import DType
 from ...ir.block import Block
+
+_MOST = 1024  #: copies of one number that an attribute is made of
 
 
 class HeldNumbers:
@@ -32,12 +33,12 @@ class HeldNumbers:
         self.name = name
         self._declared = False
 
-    def numbers(self) -> list[Any]:
-        """All elements in a row."""
+    def numbers(self) -> list[Any] | None:
+        """All elements in a row; None where a file says more of them than it holds."""
         if isinstance(self.values, list):
             return self.values
-        count = int(np.prod(self.shape, dtype=object))
-        return [self.values] * count
+        count = prod(self.shape)
+        return [self.values] * count if count <= _MOST else None
 
     def variable(self) -> str:
         """The name of a variable that has them, declared when it is first asked for."""

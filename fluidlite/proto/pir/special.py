@@ -62,7 +62,8 @@ def _parted(decoder: PirDecoder, op: Operation, block: Block) -> None:
 
 def _element(decoder: PirDecoder, op: Operation, block: Block) -> None:
     whole = decoder.operands[op.operands[0]]
-    assert isinstance(whole, list)
+    if not isinstance(whole, list):
+        decoder.file.fail(f"a list for {op}", "one value")
     decoder.operands[op.results[0].id] = whole[op.attributes["index"]]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import FileFormatError, UnknownOperatorError
+from fluidlite.proto.pir.operands import HeldNumbers
 
 DATA = Path(__file__).parents[2] / "data" / "paddle_3" / "programs.json.gz"
 MODELS = json.loads(gzip.decompress(DATA.read_bytes()))
@@ -117,6 +118,8 @@ def changed(old, new, name="abs"):
         (changed('"%":1}', '"%":77}'), "a whole operation pd_op.abs"),
         (changed('"blocks":[', '"blocks":[],"others":['), "one block in a region"),
         (changed('"A":[', '"A":{},"B":['), "expected"),
+        (changed('"0.t_dtensor"', '"NULL"'), "a whole operation pd_op.data"),
+        (changed('"1.abs"', '"0.slice"'), "a list for builtin.slice, found 'one value'"),
     ],
 )
 def test_what_is_damaged_is_refused_and_named(data, message):
@@ -135,7 +138,8 @@ def test_an_operation_that_is_not_known_is_named_with_dialect_and_version():
 
 def test_an_attribute_that_means_something_else_is_named():
     data = changed('"D":false},"N":"approximate"', '"D":true},"N":"rounded"', "F_gelu")
-    with pytest.warns(UserWarning, match=r"the attribute rounded of pd_op\.gelu"):
+    told = r"the attribute rounded of pd_op\.gelu .*; the program runs without them"
+    with pytest.warns(UserWarning, match=told):
         fluid.Program.parse_from_string(data)
 
 
@@ -143,3 +147,8 @@ def test_names_of_a_file_do_not_steer_the_terminal():
     with pytest.warns(UserWarning, match="does not know the operation") as caught:
         fluid.Program.parse_from_string(changed('"1.abs"', '"x.\\u001b[31m"'))
     assert "\x1b" not in str(caught[0].message)
+
+
+def test_a_number_that_stands_for_more_than_the_file_holds_is_not_spread_out():
+    block = fluid.Program().global_block()
+    assert HeldNumbers(block, 1.0, [10**15], fluid.core.VarDesc.VarType.FP32, "c").numbers() is None
