@@ -375,13 +375,13 @@ def names_of_paddle_2():
     modules = {}
     for name, state in states.items():
         modules.setdefault(name.rpartition(".")[0], []).append(state)
-    kinds = ["served", "refused", "later"]
-    heads = {"served": "there", "refused": "left out", "later": "to come"}
+    kinds = ["served", "refused"]
+    heads = {"served": "there", "refused": "left out"}
     listed = {kind: [name for name in states if states[name] == kind] for kind in kinds}
     told = (
         f"{len(listed['served'])} of {len(states)} names of paddle 2.6.2 are there. Their "
         "parameters are paddle's; where they differ is listed with reasons in "
-        "`tests/aids/paddle_names.py`. Names to come are of what paddle 2 computes with."
+        "`tests/aids/paddle_names.py`."
     )
     whys = paddle.why_left_out()
     return "\n\n".join(
@@ -396,8 +396,6 @@ def names_of_paddle_2():
             ),
             "### Left out of paddle 2",
             left_out(listed["refused"], whys.get),
-            "### To come of paddle 2",
-            left_out(listed["later"], paddle.to_come),
         ]
     )
 

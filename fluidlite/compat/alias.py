@@ -19,7 +19,6 @@ from ..errors import suggestion
 from ..ground.missing_names import left_out_of_oneflow, left_out_of_paddle_2
 from ..ground.module_tables import TabledModule
 from ..ground.public_names import is_given
-from ..ground.to_come import not_yet
 from . import editions
 from .names import Entry, is_listed, is_package, listed
 from .packages import PACKAGES, PADDLE, module_behind, package_of
@@ -43,7 +42,6 @@ class AliasModule(ModuleType):
         newer = _of_ours(self, name)
         if entry is None and newer is _ABSENT:
             reason = left_out_of_oneflow().get(f"{module}.{name}")
-            reason = reason or not_yet(f"{module}.{name}")
             more = f": {reason}" if reason else suggestion(name, dir(self))
             raise AttributeError(
                 f"module {module!r} has no attribute {name!r}{more}", name=name, obj=self
@@ -177,10 +175,6 @@ class AliasFinder:
         is_whole = fullname in PACKAGES  # ours is loaded when a name of it is asked for
         newer = None if is_whole else module_behind(fullname)
         if newer is None and not is_whole and not is_listed(fullname):
-            if waits := not_yet(
-                fullname
-            ):  # without a name, ``from paddle import ...`` says it, too
-                raise ModuleNotFoundError(waits)
             return None
         has_more = (
             is_whole or hasattr(newer, "__path__") or (is_listed(fullname) and is_package(fullname))

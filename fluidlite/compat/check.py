@@ -17,7 +17,6 @@ from typing import Any
 
 from ..errors import suggestion
 from ..ground.console import complain, say
-from ..ground.to_come import not_yet
 from . import dropped, install, installed, uninstall
 from .alias import AliasModule
 from .editions import is_served
@@ -312,7 +311,7 @@ class _Reader(ast.NodeVisitor):
         if is_served(name):
             return True
         if not self._caught & _MISSING["import"]:
-            self._add(node, not_yet(name) or f"there is no module {name}")
+            self._add(node, f"there is no module {name}")
         return False
 
     def _name(self, node: ast.AST, full: str, importing: bool = False) -> bool:
@@ -345,7 +344,7 @@ class _Reader(ast.NodeVisitor):
     def _missing(self, node: ast.AST, held: Any, name: str) -> None:
         where = held.__name__
         known = f"{where} has no name {name!r}{suggestion(name, _plain(dir(held)))}"
-        self._add(node, not_yet(f"{where}.{name}") or known)
+        self._add(node, known)
 
 
 #: errors that say that something is not there

@@ -385,8 +385,9 @@ def _sketch(form: Any) -> Any:
         return None
     if isinstance(form, list):
         return tuple([_sketch(each) for each in form])
-    shape = form.shape  # rules ask whether a matrix is wide, too
-    return tuple([min(n, 2) for n in shape]), shape[-2:] < shape[-1:], form.dtype
+    shape = form.shape
+    is_wide = len(shape) > 1 and shape[-2] < shape[-1]  # rules of matrices ask for it
+    return tuple([min(n, 2) for n in shape]), is_wide, form.dtype
 
 
 def _probe(

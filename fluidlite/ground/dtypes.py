@@ -10,7 +10,6 @@ import numpy as np
 from ..errors import DTypeError, suggestion
 from . import state
 from .brain_float import bfloat16, is_bfloat16
-from .to_come import not_yet
 
 
 class DType(IntEnum):
@@ -158,8 +157,7 @@ def as_dtype(value: Any) -> DType:
 def unknown_dtype(value: Any) -> DTypeError:
     """The error that lists the element types there are."""
     names = [member.plain for member in DType]
-    waits = not_yet(f"paddle.{getattr(value, '__name__', value)}")
     return DTypeError(
         f"expected an element type, one of {', '.join(names)}; got {value!r}"
-        + (f": {waits}" if waits else suggestion(value, names) if isinstance(value, str) else "")
+        + (suggestion(value, names) if isinstance(value, str) else "")
     )

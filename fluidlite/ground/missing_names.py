@@ -14,7 +14,6 @@ from typing import Any
 
 from ..errors import ExplainedError, suggestion
 from .fluid_paths import with_names_of_fluid
-from .to_come import not_yet
 from .tracebacks import api_boundaries, api_boundary
 
 #: what there is in the place of processes that keep parameters
@@ -282,12 +281,8 @@ def answer_of_paddle_2(namespace: dict[str, Any]) -> None:
     def __getattr__(name: str) -> Any:
         if f"{home}.{name}" in left_out_of_paddle_2():
             raise AbsentNameError(explained, module, name, name=name)
-        waits = not_yet(f"{home}.{name}")
-        if before is not None and not (waits and name not in namespace["__all__"]):
+        if before is not None:
             return before(name)
-        if waits:
-            begin = f"module {module!r} has no attribute {name!r}"
-            raise AbsentNameError(f"{begin}: {waits}", name=name)
         known = suggestion(name, namespace["__all__"])
         raise AttributeError(f"module {module!r} has no attribute {name!r}{known}", name=name)
 

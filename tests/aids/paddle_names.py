@@ -13,7 +13,6 @@ from pathlib import Path
 
 from fluidlite import paddle
 from fluidlite.ground.missing_names import LEFT_OUT_OF_PADDLE_2, left_out_of_paddle_2
-from fluidlite.ground.to_come import to_come
 
 DATA = Path(__file__).parents[1] / "data"
 #: patterns of names whose parameters are others on purpose -> why
@@ -55,13 +54,11 @@ def why_left_out():
 
 
 def state(name):
-    """One of "served", "refused", "later"; "missing" where nobody has thought of it."""
+    """One of "served", "refused"; "missing" where nobody has thought of it."""
     value = found(name)
     if value is not ABSENT:
         return "refused" if refusal(value) else "served"
-    if name in left_out_of_paddle_2():
-        return "refused"
-    return "later" if to_come(name) else "missing"
+    return "refused" if name in left_out_of_paddle_2() else "missing"
 
 
 def states():

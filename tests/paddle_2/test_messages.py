@@ -5,9 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from fluidlite import compat, paddle
-from fluidlite.compat.check import check
-from fluidlite.ground.to_come import TO_COME_OF_PADDLE_2
+from fluidlite import paddle
 
 
 @pytest.mark.parametrize(
@@ -56,34 +54,9 @@ def test_texts_of_numbers_are_numbers():
     assert paddle.linspace(0, 1, paddle.to_tensor([3])).tolist() == [0.0, 0.5, 1.0]
 
 
-@pytest.fixture
-def to_come(monkeypatch):
-    """A module and an element type that are not there yet."""
-    names = "paddle.orbits.* paddle.float9"
-    monkeypatch.setitem(TO_COME_OF_PADDLE_2, "astronomy", names)
-
-
-def test_what_is_not_there_yet_says_so(to_come):
-    with pytest.raises(AttributeError, match=r"paddle.orbits is not there yet \(astronomy\)"):
-        _ = paddle.orbits
-    with pytest.raises(TypeError, match=r"is not there yet \(astronomy\)"):
-        paddle.ones([2], "float9")
+def test_a_misspelt_method_is_told():
     x = paddle.ones([2])
     with pytest.raises(AttributeError, match="no attribute 'reshap'") as refused:
         x.reshap([2])
     assert refused.value.obj is x and "reshape" in dir(x)  # of which Python says what was meant
     assert not hasattr(x, "__cuda_array_interface__")
-
-
-def test_scripts_are_told_what_is_not_there_yet(to_come):
-    text = "import paddle\nimport paddle.orbits\nfrom paddle import orbits\npaddle.orbits.of(1)\n"
-    assert {finding.message for finding in check(text)} == {
-        "paddle.orbits is not there yet (astronomy)"
-    }
-    compat.install(force=True)
-    try:
-        for line in ("import paddle.orbits", "from paddle import orbits"):
-            with pytest.raises(ModuleNotFoundError, match=r"paddle.orbits is not there yet"):
-                exec(line, {})
-    finally:
-        compat.uninstall()

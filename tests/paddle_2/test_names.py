@@ -7,7 +7,6 @@ import paddle_names as names
 import pytest
 
 from fluidlite.ground.missing_names import AbsentNameError, left_out_of_paddle_2
-from fluidlite.ground.to_come import TO_COME_OF_PADDLE_2
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +35,6 @@ def test_what_is_there_is_not_left_out():
         assert names.found(name) is names.ABSENT, (
             f"{name} is there: take it out of what is left out"
         )
-
-
-def test_each_reason_to_wait_holds_for_some_name(states):
-    later = {names.to_come(name) for name, state in states.items() if state == "later"}
-    assert later == set(TO_COME_OF_PADDLE_2)
 
 
 def test_parameters_are_those_of_paddle(states):
