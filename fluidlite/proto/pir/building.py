@@ -98,7 +98,8 @@ class PirDecoder:
             handler(self, op, block)
             return
         form = form_of(op.name)
-        if op.dialect != "pd_op" or find(form.type) is None or op.regions:
+        is_meant = all(op.attributes.get(name, True) for name in form.meant)
+        if op.dialect != "pd_op" or find(form.type) is None or op.regions or not is_meant:
             self.append_unknown(op, block)
             return
         self.append_form(op, block, form)
@@ -174,7 +175,9 @@ class PirDecoder:
             ours = form.renamed.get(name, name)
             if ours in definition.attributes and value is not None:
                 attributes[ours] = value
-            elif value and name not in form.ignored and value not in _PLAIN:  # else it is off
+            elif name in form.ignored or name in form.meant:
+                continue
+            elif value and value not in _PLAIN:  # else it is off
                 self.ignored[f"the attribute {name} of {op}"] = None
         return attributes
 

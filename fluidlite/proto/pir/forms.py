@@ -11,8 +11,9 @@ and results are slots, in the order in which the operation has them:
 
     Slot@Other  a result that has the name of what was given to the other slot
 
-Attributes are ``ours=theirs``, or ``ours:number``, or ``-theirs`` where it means nothing.  What no
-line says is as the definition of an operator of that name has it.
+Attributes are ``ours=theirs``, or ``ours:number``, or ``-theirs`` where it means nothing, or
+``+theirs`` where there is no operator for it but when that is on.  What no line says is as the
+definition of an operator of that name has it.
 """
 
 from __future__ import annotations
@@ -59,11 +60,10 @@ conv3d_transpose: | Input Filter -> Output
 depthwise_conv2d: | Input Filter -> Output
 crop: crop_tensor | X Shape=shape Offsets=offsets -> Out
 cross: | X Y -> Out | dim=axis
-cross_entropy_with_softmax: softmax_with_cross_entropy | Logits Label -> Softmax Loss | -use_softmax
+cross_entropy_with_softmax: softmax_with_cross_entropy | Logits Label -> Softmax Loss | +use_softmax
 cummax: | x -> out indices
 cummin: | x -> out indices
 cumsum: | X =axis -> Out
-cumprod: | X -> Out | -exclusive -reverse
 det: determinant
 diag: diag_v2
 dropout: | X Seed =dropout_prob -> Out Mask | dropout_implementation=mode
@@ -105,7 +105,7 @@ max_pool3d_with_index: | X -> Out Mask | ksize=kernel_size
 mean: reduce_mean
 mean_all: mean
 min: reduce_min
-mish: | X -> Out | -lambda
+mish: | X -> Out | threshold=lambda
 mode: | X -> Out Indices
 mv: | X Vec -> Out
 nms: | Boxes -> KeepBoxesIdxs | iou_threshold=threshold
@@ -113,21 +113,19 @@ nonzero: where_index
 norm: | X -> Out Norm
 numel: size
 one_hot: one_hot_v2 | X depth_tensor=depth -> Out
-p_norm: | X -> Out | -asvector
 pad: | X =pad_value -> Out
 pad3d: | X Paddings=paddings -> Out | value=pad_value
 pool2d: | X =ksize -> Out
 pool3d: | X -> Out | ksize=kernel_size
 pow: | X -> Out | factor=y
 prod: reduce_prod
-put_along_axis: | Input Index Value -> Result | Axis=axis Reduce=reduce -include_self
+put_along_axis: | Input Index Value -> Result | Axis=axis Reduce=reduce Include_self=include_self
 repeat_interleave: | X -> Out | Repeats=repeats dim=axis -output_size
 reshape: reshape2 | X Shape=shape -> Out
 rnn: | Input PreState* WeightList* SequenceLength _ -> Out DropoutState State* Reserve
 roi_align: | X ROIs RoisNum -> Out
 roi_pool: | X ROIs RoisNum -> Out Argmax
 roll: | X ShiftsTensor=shifts -> Out
-round: | X -> Out | -decimals
 scale: | X ScaleTensor=scale -> Out
 scatter: | X Ids Updates -> Out
 searchsorted: | SortedSequence Values -> Out
@@ -145,7 +143,6 @@ strided_slice: | Input StartsTensor=starts EndsTensor=ends StridesTensor=strides
 sum: reduce_sum
 svd: | X -> U S VH
 take_along_axis: | Input Index -> Result | Axis=axis
-thresholded_relu: | X -> Out | -value
 yolo_box: | X ImgSize -> Boxes Scores | -iou_aware_factor
 tile: | X RepeatTimes=repeat_times -> Out
 topk: top_k_v2 | X K=k -> Out Indices
@@ -172,6 +169,7 @@ class OperationForm(NamedTuple):
     renamed: dict[str, str]  #: theirs -> ours
     fixed: dict[str, object]
     ignored: frozenset[str]
+    meant: frozenset[str]  #: attributes that have to be on
 
 
 _LAYOUT = "data_layout=data_format"
@@ -184,10 +182,12 @@ def _form(line: str) -> tuple[str, OperationForm]:
     operands, _, results = slots.partition("->")
     renamed: dict[str, str] = {}
     fixed: dict[str, object] = {}
-    ignored = set()
+    ignored, meant = set(), set()
     for word in attributes.split():
         if word[0] == "-":
             ignored.add(word[1:])
+        elif word[0] == "+":
+            meant.add(word[1:])
         elif "=" in word:
             ours, theirs = word.split("=")
             renamed[theirs] = ours
@@ -202,6 +202,7 @@ def _form(line: str) -> tuple[str, OperationForm]:
         renamed,
         fixed,
         frozenset(ignored),
+        frozenset(meant),
     )
 
 
@@ -217,4 +218,4 @@ def forms() -> dict[str, OperationForm]:
 def form_of(name: str) -> OperationForm:
     """The form of an operation: its line, or that of an operator of its name."""
     plain = name.removesuffix("_")  # what writes over its operand
-    return forms().get(plain) or OperationForm(plain, None, None, {}, {}, frozenset())
+    return forms().get(plain) or OperationForm(plain, None, None, {}, {}, frozenset(), frozenset())

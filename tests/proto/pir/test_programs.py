@@ -143,6 +143,13 @@ def test_an_attribute_that_means_something_else_is_named():
         fluid.Program.parse_from_string(data)
 
 
+def test_an_operation_that_has_to_be_on_is_not_taken_for_another():
+    name = next(name for name in MODELS if '"N":"use_softmax"' in MODELS[name]["program"])
+    data = changed('"D":true},"N":"use_softmax"', '"D":false},"N":"use_softmax"', name)
+    with pytest.warns(UserWarning, match="the operation pd_op.cross_entropy_with_softmax"):
+        fluid.Program.parse_from_string(data)
+
+
 def test_names_of_a_file_do_not_steer_the_terminal():
     with pytest.warns(UserWarning, match="does not know the operation") as caught:
         fluid.Program.parse_from_string(changed('"1.abs"', '"x.\\u001b[31m"'))
