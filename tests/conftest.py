@@ -62,6 +62,7 @@ def pytest_cmdline_main(config):
     first = "PYTEST_XDIST_WORKER" not in os.environ and not hasattr(config, "workerinput")
     if whole and first and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses = "auto"
+        config.option.dist = "worksteal"  # neighbours share what a process has made for them
 
 
 def pytest_collection():
