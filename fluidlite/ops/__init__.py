@@ -54,7 +54,7 @@ from . import (
     graph_sampling,
     gru,
     im2sequence,
-    index,
+    indexing,
     interpolate,
     io,
     item,

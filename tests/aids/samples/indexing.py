@@ -1,4 +1,4 @@
-"""Samples of the operators in fluidlite/ops/index.py."""
+"""Samples of the operators in fluidlite/ops/indexing.py."""
 
 import numpy as np
 
