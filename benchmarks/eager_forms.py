@@ -46,7 +46,7 @@ INSTEAD: dict[str, Callable[..., Any]] = {
 
 @contextmanager
 def without(*forms: str) -> Iterator[None]:
-    """Dispatch by more general forms in the place of some.
+    """Dispatch by more general forms in place of some.
 
     Args:
         forms: names of methods of ``EagerCall``.

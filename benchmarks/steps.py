@@ -86,7 +86,7 @@ class Player:
         )
 
     def ask(self, *command: Any) -> dict[str, Any]:
-        """The answer to a command; one with ``failed`` where there is none."""
+        """The answer to a command; one with ``failed`` if there is none."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         late = threading.Timer(PATIENCE, self._process.kill)

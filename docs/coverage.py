@@ -131,7 +131,7 @@ EXAMPLES = {
     "1.8.5 prints where its own sources appended each operator, in the order of a hash table": """
         Program Program.clone""",
     "a list shows its variables in one line each": "gradients",
-    "a layer shows its sizes in the place of its address in memory": "Layer.named_sublayers",
+    "a layer shows its sizes in place of its address in memory": "Layer.named_sublayers",
     "1.8.5 prints a hint on sparse tables, although the table is not sparse": "NCE",
     "the value stands in one line, without a number of seconds": "layers.array_length",
     "the table has a line of the user's for each operator": """

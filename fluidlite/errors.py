@@ -193,7 +193,7 @@ class VerifyError(FluidError, ValueError):
 
 
 class RewriteError(FluidError, ValueError, RuntimeError):
-    """A rule of a rewriting fails, or gives what cannot stand in the place of what it found."""
+    """A rule of a rewriting fails, or gives what cannot stand in place of what it found."""
 
 
 class EquivalenceError(FluidError, AssertionError):

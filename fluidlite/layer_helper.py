@@ -315,7 +315,7 @@ class LayerHelper(ObjectHelper):
         return found[0]
 
     def input_dtype(self, input_param_name: str = "input") -> DType | None:
-        """The element type of the inputs; None where there are none.
+        """The element type of the inputs; None if there are none.
 
         Raises:
             DTypeError: they differ.
@@ -365,7 +365,7 @@ class LayerHelper(ObjectHelper):
         yield from zip(inputs, self.multiple_param_attr(len(inputs)), strict=True)
 
     def append_bias_op(self, input_var: Any, dim_start: int = 1, dim_end: int | None = None) -> Any:
-        """A variable plus the layer's bias; the variable where there is none.
+        """A variable plus the layer's bias; the variable if there is none.
 
         Args:
             input_var: the variable.

@@ -40,7 +40,7 @@ class Traced(NamedTuple):
         """Run the program.
 
         Args:
-            values: arrays in the place of the function's arguments.
+            values: arrays in place of the function's arguments.
 
         Returns:
             the results, as arrays.

@@ -92,7 +92,7 @@ class CommandBuffer(c_void_p):
         outputs: tuple[int, int],
         primitive: int,
     ) -> None:
-        """Take commands in the place of those that were here.
+        """Take commands in place of those that were here.
 
         Args:
             commands: in order.

@@ -92,13 +92,13 @@ def windows(
 
 
 def segment_sum(x: Any, offsets: Any) -> Any:
-    """The sums of rows that lie one behind the other; zero for a segment without rows."""
+    """The sums of rows that lie one after the other; zero for a segment without rows."""
     count, owner = _owners(offsets)
     return jax.ops.segment_sum(x, owner, count, indices_are_sorted=True)
 
 
 def segment_max(x: Any, offsets: Any) -> Any:
-    """The largest of rows that lie one behind the other; zero for a segment without rows."""
+    """The largest of rows that lie one after the other; zero for a segment without rows."""
     count, owner = _owners(offsets)
     found = jax.ops.segment_max(x, owner, count, indices_are_sorted=True)
     filled = (np.diff(np.asarray(offsets)) > 0).reshape(-1, *[1] * (x.ndim - 1))
@@ -131,12 +131,12 @@ def add_rows(index: Any, updates: Any, size: int) -> Any:
 
 
 def max_rows(index: Any, updates: Any, size: int) -> Any:
-    """The largest of the rows at each ``index``; zeros where there are none."""
+    """The largest of the rows at each ``index``; zeros if there are none."""
     return _filled(jax.ops.segment_max(updates, index, size), index, size)
 
 
 def min_rows(index: Any, updates: Any, size: int) -> Any:
-    """The smallest of the rows at each ``index``; zeros where there are none."""
+    """The smallest of the rows at each ``index``; zeros if there are none."""
     return _filled(jax.ops.segment_min(updates, index, size), index, size)
 
 

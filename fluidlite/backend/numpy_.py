@@ -95,7 +95,7 @@ def add_at(x: Any, index: Any, values: Any) -> Any:
 
 
 def segment_sum(x: Any, offsets: Any) -> Any:
-    """The sums of rows that lie one behind the other; zero for a segment without rows.
+    """The sums of rows that lie one after the other; zero for a segment without rows.
 
     Args:
         x: rows, [n, ...].
@@ -105,7 +105,7 @@ def segment_sum(x: Any, offsets: Any) -> Any:
 
 
 def segment_max(x: Any, offsets: Any) -> Any:
-    """The largest of rows that lie one behind the other; zero for a segment without rows.
+    """The largest of rows that lie one after the other; zero for a segment without rows.
 
     Args:
         x: rows, [n, ...].
@@ -165,7 +165,7 @@ def add_rows(index: Any, updates: Any, size: int) -> Any:
 
 
 def max_rows(index: Any, updates: Any, size: int) -> Any:
-    """The largest of the rows at each ``index``; zeros where there are none.
+    """The largest of the rows at each ``index``; zeros if there are none.
 
     Args:
         index, updates, size: as of :func:`add_rows`.
@@ -174,7 +174,7 @@ def max_rows(index: Any, updates: Any, size: int) -> Any:
 
 
 def min_rows(index: Any, updates: Any, size: int) -> Any:
-    """The smallest of the rows at each ``index``; zeros where there are none.
+    """The smallest of the rows at each ``index``; zeros if there are none.
 
     Args:
         index, updates, size: as of :func:`add_rows`.
@@ -218,12 +218,12 @@ def complex_of(x: Any, y: Any) -> Any:
 
 
 def real(x: Any) -> Any:
-    """The real parts, one behind the other."""
+    """The real parts, one after the other."""
     return np.ascontiguousarray(np.real(x)).reshape(x.shape)
 
 
 def imag(x: Any) -> Any:
-    """The imaginary parts, one behind the other."""
+    """The imaginary parts, one after the other."""
     return np.ascontiguousarray(np.imag(x)).reshape(x.shape)
 
 

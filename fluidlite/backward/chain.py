@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 
 
 class _Labels(NamedTuple):
-    """Choices for a prefix of the chain, one behind the other."""
+    """Choices for a prefix of the chain, one after the other."""
 
     kept: Ints  #: bytes
     cost: NDArray[np.float64]

@@ -54,7 +54,7 @@ class BlockCopies:
         return copied
 
     def moved(self, op: Operator, target: Block, renamed: Mapping[str, str]) -> Operator:
-        """What is to stand in the place of an operator, with the blocks that it drives, in which
+        """What is to stand in place of an operator, with the blocks that it drives, in which
         names are replaced.
 
         Raises:

@@ -139,7 +139,7 @@ def loss_gradients(
 
 
 def not_a_loss(value: object) -> ArgumentError:
-    """The error of a value in the place of a loss."""
+    """The error of a value in place of a loss."""
     return ArgumentError(
         f"expected the loss to be a variable, got {value!r:.60} of type {type(value).__name__}"
     )

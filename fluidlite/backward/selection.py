@@ -59,7 +59,7 @@ class Selection:
 
     def best(self, budget: int) -> Choice:
         """The cheapest choice that was found whose peak is at most the budget; the one with the
-        lowest peak where there is none.
+        lowest peak if there is none.
 
         Args:
             budget: bytes of values that may be held at any moment.

@@ -2,7 +2,7 @@
 
 Where a single value is handed on, it dominates all that comes behind it: every path to the loss
 goes through it.  Counting what is handed on finds these dominators in one pass over a straight-line
-program, and the next best places where there are none, as beside masks that all layers read.
+program, and the next best places if there are none, as beside masks that all layers read.
 """
 
 from __future__ import annotations

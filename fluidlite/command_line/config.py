@@ -50,9 +50,9 @@ class Config:
     numpy: str
     blas: tuple[BlasLibrary, ...]
     kernels: str  #: what ``FLUIDLITE_KERNELS`` says: "auto", "numpy", "onednn" or "native"
-    onednn: dict[str, str] | None  #: what the library says of itself; None where there is none
+    onednn: dict[str, str] | None  #: what the library says of itself; None if there is none
     served: tuple[str, ...]  #: the operators that it may compute
-    #: the compiler of generated kernels, and where they are kept; None where there is none
+    #: the compiler of generated kernels, and where they are kept; None if there is none
     native: dict[str, str] | None
     threads: int  #: of fluidlite's own pool
     flags: dict[str, object]

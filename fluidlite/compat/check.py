@@ -315,7 +315,7 @@ class _Reader(ast.NodeVisitor):
         return False
 
     def _name(self, node: ast.AST, full: str, importing: bool = False) -> bool:
-        """Add a finding for a name that is not there; False where there is none of that name."""
+        """Add a finding for a name that is not there; False if there is none of that name."""
         module, names = _divided(full)
         if not names or any(full == each or full.startswith(each + ".") for each in self._allowed):
             return True

@@ -14,7 +14,7 @@ _WITH_VALUE = ("--allow", "--paddle")
 
 
 def _first(words: Sequence[str]) -> str:
-    """The first word behind the options of ``run``; empty where there is none."""
+    """The first word behind the options of ``run``; empty if there is none."""
     rest = iter(words)
     for word in rest:
         if word in _WITH_VALUE:

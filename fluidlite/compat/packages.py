@@ -27,7 +27,7 @@ def package_of(module: str) -> str:
 
 
 def module_behind(name: str) -> ModuleType | None:
-    """The module of ours that stands behind one of a served package; None where there is none.
+    """The module of ours that stands behind one of a served package; None if there is none.
 
     Only modules that the one above gives as a public name, or by a table, are served.
 
@@ -50,7 +50,7 @@ def module_behind(name: str) -> ModuleType | None:
 
 
 def another(package: str) -> str | None:
-    """Where a package of that name is that is not served here; None where there is none."""
+    """Where a package of that name is that is not served here; None if there is none."""
     loaded = sys.modules.get(package)
     if loaded is not None:
         return str(getattr(loaded, "__file__", None) or loaded)

@@ -22,7 +22,7 @@ def multiclass_nms2(
     return_index: bool = False,
     name: str | None = None,
 ) -> Variable | tuple[Variable, Variable]:
-    """The boxes that no better one of their class overlaps too much; no row where there is none.
+    """The boxes that no better one of their class overlaps too much; no row if there is none.
 
     >>> boxes, scores = fluid.data("boxes", [None, 10, 4]), fluid.data("scores", [None, 3, 10])
     >>> out, index = fluid.contrib.layers.multiclass_nms2(

@@ -134,7 +134,7 @@ def match_matrix_tensor(f: LayerBuilder, call: LayerCall) -> tuple[Variable, Var
         dtype: of the matrices.
 
     Returns:
-        The images, one behind the other, [channels * heights * widths, 1] in a sequence for each;
+        The images, one after the other, [channels * heights * widths, 1] in a sequence for each;
         and the products of ``x`` and the matrices.
 
     Raises:
@@ -164,7 +164,7 @@ def var_conv_2d(f: LayerBuilder, call: LayerCall) -> Variable:
     """The convolution of images that have sizes of their own, with zeros around them.
 
     Args:
-        input: the images one behind the other, each of channels * height * width numbers, [N, 1] in
+        input: the images one after the other, each of channels * height * width numbers, [N, 1] in
             a sequence for each.
         row: in sequences as long as the images are high.
         col: in sequences as long as they are wide.

@@ -1,6 +1,6 @@
 """Waits for one process of a job, and tells the launcher how it died.
 
-It is run as a file, so that it loads nothing.  MPI knows this process in the place of that which it
+It is run as a file, so that it loads nothing.  MPI knows this process in place of that which it
 waits for: what MPI ends after a death are those who wait, so the first one that tells is right.
 """
 

@@ -311,7 +311,7 @@ class Launch:
         return 128 - code if code < 0 else code
 
     def _deaths(self, said: list[list[Note]]) -> list[tuple[float, int, int]]:
-        """Of processes that died without a word: when, their ranks, and what their guards say.
+        """Of processes that died silently: when, their ranks, and what their guards say.
 
         One whose script has ended well may still die while it leaves; MPI may not notice that.
         """

@@ -170,7 +170,7 @@ class MpiGroup:
         return self._once(broadcast)
 
     def all_gather(self, x: Any, ring: int) -> Any:
-        """All processes' ``x``, one behind the other."""
+        """All processes' ``x``, one after the other."""
         return self._once(lambda: self._gathered(np.asarray(x), ring))
 
     def reduce_scatter(self, x: Any, ring: int) -> Any:
@@ -180,7 +180,7 @@ class MpiGroup:
         return whole[self.rank * rows : (self.rank + 1) * rows].copy()
 
     def gather_rows(self, x: Any, ring: int) -> Any:
-        """All processes' stored rows, one behind the other."""
+        """All processes' stored rows, one after the other."""
         if not isinstance(x, SelectedRows):
             return self.all_reduce(x, "sum", ring)
 

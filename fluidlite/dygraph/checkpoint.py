@@ -54,7 +54,7 @@ def load_dygraph(
         keep_name_table: keep the entry that says which parameter a key of the layer means.
 
     Returns:
-        the layer's state, name -> array; the optimizer's, None where there is none.
+        the layer's state, name -> array; the optimizer's, None if there is none.
 
     Raises:
         FileError: there is no file of parameters.

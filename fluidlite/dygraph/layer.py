@@ -115,7 +115,7 @@ class Layer(Registry):
 
     @is_boundary
     def call_with(self, forward: Callable[..., Any], /, *inputs: Any, **kwargs: Any) -> Any:
-        """Call the layer with another function in the place of ``forward``.
+        """Call the layer with another function in place of ``forward``.
 
         Args:
             forward: the function.

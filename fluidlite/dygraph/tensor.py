@@ -158,7 +158,7 @@ class VarBase(Tensor):
     def backward(  # type: ignore[override]
         self, backward_strategy: BackwardStrategy | None = None, retain_graph: bool | None = False
     ) -> None:
-        """Store the gradients of this tensor in the tensors that it was made of, in the place of
+        """Store the gradients of this tensor in the tensors that it was made of, in place of
         those of an earlier call.
 
         The cotangent of this tensor is 1 in every element.  Nothing happens when the tensor stops

@@ -63,7 +63,7 @@ class SavesProgram:
 class TracedLayer(SavesProgram, Described):
     """The program that a layer amounts to: made by ``trace``, run by a call.
 
-    The layer's ``forward`` is called with variables in the place of its inputs and parameters; what
+    The layer's ``forward`` is called with variables in place of its inputs and parameters; what
     is Python in it, as a loop or a branch, is as it was then.
 
     Args:

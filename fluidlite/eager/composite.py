@@ -117,11 +117,11 @@ class _Back(NamedTuple):
 
     line: StraightLine
     takes: list[AbstractValue]
-    gives: tuple[Any, ...]  #: the cotangents of all tensors, None where there is none
+    gives: tuple[Any, ...]  #: the cotangents of all tensors, None if there is none
 
 
 class WrittenOut:
-    """A function for arguments of certain forms; stands in the place of a gradient rule, too."""
+    """A function for arguments of certain forms; stands in place of a gradient rule, too."""
 
     __slots__ = ("_back", "_parts", "forward", "function", "op", "reads")
 
@@ -239,7 +239,7 @@ class _Array(Shaped):
 
 
 class _Standing(Operand):
-    """Stands in the place of a tensor.
+    """Stands in place of a tensor.
 
     Args:
         value: on the line.

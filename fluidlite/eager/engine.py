@@ -273,7 +273,7 @@ def check_used(found: Sequence[Any], inputs: Sequence[Any]) -> None:
     """Refuse inputs that take no part.
 
     Args:
-        found: the gradients, None where there is none.
+        found: the gradients, None if there is none.
         inputs: with respect to what.
 
     Raises:

@@ -55,7 +55,7 @@ class PyLayerContext(Described):
         self.needs_input_grad: tuple[bool, ...] = ()
 
     def save_for_backward(self, *tensors: object) -> None:
-        """Keep tensors for the backward function, in the place of those kept before.
+        """Keep tensors for the backward function, in place of those kept before.
 
         Under ``saved_tensors_hooks`` they are packed.
 
@@ -158,7 +158,7 @@ class PyLayerContext(Described):
 
 
 class _Called:
-    """How cotangents pass a user's function: stands in the place of a gradient rule."""
+    """How cotangents pass a user's function: stands in place of a gradient rule."""
 
     __slots__ = ("backward", "forms", "op", "places", "single")
 
@@ -242,7 +242,7 @@ class PyLayer(Described):
 
     #: whether an argument that ``forward`` gives back is the result itself
     writes_arguments: ClassVar[bool] = True
-    #: whether ``backward`` gives something in the place of arguments without tensors, too
+    #: whether ``backward`` gives something in place of arguments without tensors, too
     answers_all: ClassVar[bool] = False
 
     @staticmethod
@@ -257,7 +257,7 @@ class PyLayer(Described):
 
     @staticmethod
     def backward(ctx: PyLayerContext, *args: Any) -> Any:
-        """Compute the gradients of the tensors that ``forward`` takes, None where there is none.
+        """Compute the gradients of the tensors that ``forward`` takes, None if there is none.
 
         Args:
             ctx: what ``forward`` got.

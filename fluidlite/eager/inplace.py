@@ -1,4 +1,4 @@
-"""Functions that write their result in the place of their first argument, by rule: ``f_`` of ``f``.
+"""Functions that write their result in place of their first argument, by rule: ``f_`` of ``f``.
 
 What the function takes, checks and says stands once, in the function without the underscore.
 """

@@ -53,7 +53,7 @@ class EagerLayer(Interpreter):
 
     @property
     def block(self) -> NoBlock:
-        """What stands in the place of a block."""
+        """What stands in place of a block."""
         return NoBlock(self)
 
     @property
@@ -236,7 +236,7 @@ def blank(kind: type[TensorRecord], dtype: Any = None) -> Any:
 
 
 class NoBlock:
-    """Stands in the place of the block that a layer appends to.
+    """Stands in place of the block that a layer appends to.
 
     Args:
         layer: whose block it would be.

@@ -49,7 +49,7 @@ class GradNode:
 
 
 class NamedStep(NamedTuple):
-    """Stands in the place of the operator of a node that has none."""
+    """Stands in place of the operator of a node that has none."""
 
     type: str  #: what messages call it
 

@@ -174,7 +174,7 @@ def array_of(value: Any) -> Any:
 
 def shaped_kernel(op: Op, inputs: Sequence[Any]) -> Callable[..., Any] | None:
     """A function of all input slots in order that computes the outputs faster than ``run``, for
-    arrays of the shapes and types of these; None where there is none.
+    arrays of the shapes and types of these; None if there is none.
     """
     kernel, reads, draws = kernel_of(op, "numpy")
     if kernel is None or draws or any(a is not None and type(a) is not np.ndarray for a in inputs):
@@ -354,7 +354,7 @@ class PreparedCall:
         return ins, attrs
 
     def whole(self, ins: Sequence[Any]) -> Sequence[Any]:
-        """Inputs with tensors in the place of rows that the operator does not take as such."""
+        """Inputs with tensors in place of rows that the operator does not take as such."""
         if not any(type(value) is SelectedRows for value in ins):
             return ins
         rows = self.definition.fluid.rows

@@ -204,8 +204,8 @@ class Pullback:
 
         Args:
             saved: the inputs that are read, in the order of ``keeps``.
-            out: the value of the output where there is one, else the values by slot.
-            cotangent: of the output where there is one, else by number of the output.
+            out: the value of the output if there is one, else the values by slot.
+            cotangent: of the output if there is one, else by number of the output.
         """
         if self.single:
             line = self.lines.get(1)
@@ -292,8 +292,8 @@ class Pullback:
         Args:
             f: runs the operators of the rule.
             saved: the inputs that are read, in the order of ``keeps``.
-            out: the value of the output where there is one, else the values by slot.
-            cotangents: the cotangent of the output where there is one, else those by slot.
+            out: the value of the output if there is one, else the values by slot.
+            cotangents: the cotangent of the output if there is one, else those by slot.
             follow: for each input slot, whether its cotangent is wanted; all that may be when None.
         """
         if self.single:

@@ -177,7 +177,7 @@ class _Inside(BackwardPass):
 
 
 class _Again:
-    """How cotangents pass a checkpoint: stands in the place of a gradient rule."""
+    """How cotangents pass a checkpoint: stands in place of a gradient rule."""
 
     __slots__ = ("op", "places", "single")
 

@@ -443,7 +443,7 @@ class EagerCall(PreparedCall):
         return plan
 
     def _again(self, error: Exception, prepared: BoundOperator, arrays: Sequence[Any]) -> Any:
-        """What the operator gives on whole tensors in the place of rows, or the error."""
+        """What the operator gives on whole tensors in place of rows, or the error."""
         whole = self.whole(arrays)
         if whole is not arrays:
             try:

@@ -16,7 +16,7 @@ from .straight_line import ShapeDtype
 
 
 class Packed:
-    """What stands in the place of a kept value.
+    """What stands in place of a kept value.
 
     Args:
         array: the value.
@@ -134,7 +134,7 @@ class saved_tensors_hooks(Described):
 
 
 class _Kept:
-    """Stands in the place of a node that keeps one value."""
+    """Stands in place of a node that keeps one value."""
 
     def __init__(self, tensor: TensorRecord) -> None:
         self.saved: Any = [tensor]

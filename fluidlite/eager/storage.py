@@ -104,7 +104,7 @@ class Storage(TensorRecord, results=False):
         return Kind.LOD_TENSOR
 
     def is_contiguous(self) -> bool:
-        """Whether the elements lie one behind the other, the last dimension first."""
+        """Whether the elements lie one after the other, the last dimension first."""
         return bool(layout(self).flags.c_contiguous)
 
     def data_ptr(self) -> int:
@@ -208,7 +208,7 @@ class Storage(TensorRecord, results=False):
         return tensor.grad
 
     def where_(self, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-        """What is x where this tensor holds, and y elsewhere, in the place of x."""
+        """What is x where this tensor holds, and y elsewhere, in place of x."""
         if x is None or y is None:
             raise engine.located(ArgumentError, "where_: expected both x and y")
         condition: Any = self

@@ -119,7 +119,7 @@ class _Line(NamedTuple):
 
 
 class StraightLine(Interpreter):
-    """Notes operators in the place of running them."""
+    """Notes operators in place of running them."""
 
     def __init__(self) -> None:
         self.touched: set[str] = set()  #: the origins of the values that operators read
@@ -280,7 +280,7 @@ class StraightLine(Interpreter):
     # -- the function ------------------------------------------------------------------------------
 
     def function(self, takes: Sequence[Any], gives: Any) -> Callable[..., Any] | None:
-        """The function of arrays; None where there is none.
+        """The function of arrays; None if there is none.
 
         Args:
             takes: values, in the order of the arguments.
@@ -322,7 +322,7 @@ def _reads(op: Op) -> Sequence[str]:
 
 
 def _kernel_for(op: Op, values: Sequence[Any]) -> Prepared | None:
-    """The kernel for the shapes of some values; None where there is none."""
+    """The kernel for the shapes of some values; None if there is none."""
     if any(isinstance(value, (list, tuple)) for value in values):
         return None
     return op.prepared([v.spec if isinstance(v, AbstractValue) else spec_of(v) for v in values])

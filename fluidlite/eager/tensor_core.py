@@ -234,7 +234,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
         """One element as a Python number.
 
         Args:
-            args: its number, or one for each dimension; may be left out where there is one.
+            args: its number, or one for each dimension; may be left out if there is one.
         """
         if not args and self.array.size != 1:
             raise engine.located(
@@ -402,7 +402,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     @property
     def raw_gradient(self) -> Any:
-        """The gradient as it is stored: an array, or rows of one; None where there is none."""
+        """The gradient as it is stored: an array, or rows of one; None if there is none."""
         held = self._gradient
         if held is None:
             return None
@@ -411,7 +411,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     def gradient(self) -> np.ndarray[Any, Any] | tuple[np.ndarray[Any, Any], ...] | None:
         """A copy of the gradient as an array; a pair of rows and their numbers where it was kept
-        in rows, as of a sparse embedding; None where there is none.
+        in rows, as of a sparse embedding; None if there is none.
         """
         held = self.raw_gradient
         if held is None:
@@ -593,7 +593,7 @@ def need_differentiable(tensor: Any) -> None:
 
 
 def _no_gradient(array: Any, held: Any) -> Any:
-    """The zero in the place of an array's gradient: without rows where it has only some."""
+    """The zero in place of an array's gradient: without rows where it has only some."""
     shape, dtype = array.shape, array.dtype
     if isinstance(held, SelectedRows):
         return SelectedRows([], shape[0], np.zeros((0, *shape[1:]), dtype))

@@ -226,7 +226,7 @@ def _places(dim: int, count: int, sizes: tuple[int, ...] | None) -> list[tuple[i
 
 
 def take(x: Any, result: Any, counts: bool = True) -> None:
-    """Take a result in the place of a tensor, in that of what it is a view of, and in all views.
+    """Take a result in place of a tensor, in that of what it is a view of, and in all views.
 
     Args:
         x: the tensor.

@@ -32,7 +32,7 @@ from .writing import SourceWriter
 
 
 def _written(writer: SourceWriter, op: Operator, env: Any) -> dict[str, Any]:
-    """The outer values that a block writes, as they are before it; None where there are none."""
+    """The outer values that a block writes, as they are before it; None if there are none."""
     before: dict[str, Any] = {}
     inside = block_of(op).vars
     for name in dict.fromkeys(n for each in block_of(op).ops for n in writes_of(each)):
@@ -167,7 +167,7 @@ def select_output(writer: SourceWriter, op: Operator, env: Any) -> None:
 
 @drives("zeros_if_written")
 def zeros_if_written(writer: SourceWriter, op: Operator, env: Any) -> None:
-    """Zeros in the form of a value, where there is one."""
+    """Zeros in the form of a value, if there is one."""
     graph: SourceGraph = writer.graph
     (source,), (name,) = op.inputs["X"], op.outputs["Out"]
     value = env.get(source)

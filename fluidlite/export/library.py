@@ -95,7 +95,7 @@ def momentum(
 
 
 def viterbi(emission: np.ndarray, transition: np.ndarray, offsets: tuple) -> np.ndarray:
-    """The best chain of labels of each sequence of rows, one behind the other.
+    """The best chain of labels of each sequence of rows, one after the other.
 
     The first rows of ``transition`` are the scores of labels that begin and end a chain.
     """

@@ -78,7 +78,7 @@ def _of_matrices(graph: SourceGraph, function: Any) -> Any:
 
 
 def _regular(value: Any) -> Any:
-    """An array in the place of one that is traced, for which nothing fails."""
+    """An array in place of one that is traced, for which nothing fails."""
     if not isinstance(value, TracedArray):
         return value
     if np.dtype(value.dtype).kind in "iu":

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-#: numbers in the place of sizes that are not known: one row for each text
+#: numbers in place of sizes that are not known: one row for each text
 PROBES = ((23, 29, 31), (37, 41, 43), (47, 53, 59), (61, 67, 71), (73, 79, 83), (89, 97, 19))
 _TOKENS = re.compile(
     r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[^\W\d]\w*|\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+|\s+|."

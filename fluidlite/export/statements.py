@@ -68,7 +68,7 @@ def cells_in(item: Any) -> Iterator[Cell]:
 class SourceGraph:
     """Statements in order, and what they need beside them.
 
-    It stands in the place of an :class:`~fluidlite.onnx.graph.OnnxGraph`: kernels that run on
+    It stands in place of an :class:`~fluidlite.onnx.graph.OnnxGraph`: kernels that run on
     traced arrays append to it what they do.
     """
 

@@ -89,7 +89,7 @@ def all_gather(tensor_list: Sequence[Tensor], tensor: Tensor) -> None:
 
 
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor) -> None:
-    """Write the tensors of all processes to one, one behind the other."""
+    """Write the tensors of all processes to one, one after the other."""
     _alone()
     _put(output_tensor, input_tensor)
 

@@ -1,4 +1,4 @@
-"""Reductions in OneFlow's spelling: ``dim`` in the place of ``axis``."""
+"""Reductions in OneFlow's spelling: ``dim`` in place of ``axis``."""
 
 from __future__ import annotations
 

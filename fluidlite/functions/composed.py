@@ -130,12 +130,12 @@ def nan_to_num(
     neginf: float | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """x with numbers in the place of NaN and infinities.
+    """x with numbers in place of NaN and infinities.
 
     Args:
         x: a tensor.
-        nan: in the place of NaN.
-        posinf, neginf: in the place of infinities; the largest and smallest numbers when None.
+        nan: in place of NaN.
+        posinf, neginf: in place of infinities; the largest and smallest numbers when None.
     """
     if x.array.dtype.kind != "f":
         raise ArgumentError(f"nan_to_num: expected fractions, got {x.array.dtype}")

@@ -122,7 +122,7 @@ def unique_consecutive(
     Args:
         x: a tensor.
         return_inverse: also which of them each element is.
-        return_counts: also how often each occurs one behind the other.
+        return_counts: also how often each occurs one after the other.
         axis: compare slices along this dimension; elements when None.
         dtype: the element type of places and counts.
 

@@ -162,7 +162,7 @@ _HERMITIAN = """The Fourier transform {}, of numbers of which a half is given an
     conjugate to it, so that the result is real."""
 _OF_HERMITIAN = """The inverse of :func:`{}`: a half of what real numbers are the transform of."""
 
-#: what those over two dimensions have in the place of what those over several have
+#: what those over two dimensions have in place of what those over several have
 _TWO = {
     "defaults": {"axes": (-2, -1)},
     "words": {"; when None, all, or as many of the last as ``s`` has": ""},

@@ -257,7 +257,7 @@ def lu(
         x: [..., m, n].
         pivot: rows are exchanged; False is refused.
         get_infos: give the first zero on the diagonal of each second factor, too, counted from 1;
-            0 where there is none.
+            0 if there is none.
 
     >>> factors, pivots = fluid.paddle.linalg.lu(fluid.to_tensor([[1.0, 2.0], [2.0, 2.0]]))
     >>> factors.tolist(), pivots.tolist()

@@ -25,7 +25,7 @@ def is_view(op: Any, whole: Any, before: Any) -> bool:
     Args:
         op: the operator.
         whole: what it takes.
-        before: the operator that makes this; None where there is none.
+        before: the operator that makes this; None if there is none.
     """
     if any(op.input(slot) for slot in op.input_names if slot != WHOLES[op.type]):
         return False

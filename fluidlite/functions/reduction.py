@@ -37,7 +37,7 @@ _NARROW = frozenset(map(np.dtype, ("bool", "int8", "uint8", "int16", "int32")))
 
 
 def dims_of(x: Any, axis: Axes) -> tuple[int, ...] | None:
-    """The dimensions that ``axis`` names, counted from the front; None for all, and where there are
+    """The dimensions that ``axis`` names, counted from the front; None for all, and if there are
     none.
 
     Raises:

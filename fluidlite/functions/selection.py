@@ -404,7 +404,7 @@ def of_ranks(x: Any, begin: int, k: int, axis: int, largest: bool) -> tuple[Tens
 
 def runs(x: Any, ordered: bool) -> tuple[Any, Any, Any, Any]:
     """Of the elements of a variable, each that differs from the one before it, the place of that,
-    which of them each element is, and how many stand one behind the other.
+    which of them each element is, and how many stand one after the other.
 
     Args:
         x: a variable of a program.

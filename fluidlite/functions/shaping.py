@@ -232,7 +232,7 @@ def tensors_of(what: str, given: Any) -> list[Any]:
 
 
 def concat(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
-    """Tensors, one behind the other along a dimension.
+    """Tensors, one after the other along a dimension.
 
     Args:
         x: a list of tensors of the same sizes but along ``axis``.

@@ -78,7 +78,7 @@ def _lengths(
 
 
 def _window(window: Any, length: int, n_fft: int, like: Any) -> Any:
-    """A window in the middle of a frame, with zeros around; ones where there is none."""
+    """A window in the middle of a frame, with zeros around; ones if there is none."""
     before = (n_fft - length) // 2
     around = before, n_fft - length - before
     if window is None:

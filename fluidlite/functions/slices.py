@@ -111,7 +111,7 @@ def as_strided(
     """The elements that lie at equal distances in memory; one may be taken several times.
 
     Args:
-        x: a tensor, whose elements lie one behind the other, the last dimension first.
+        x: a tensor, whose elements lie one after the other, the last dimension first.
         shape: sizes of the result.
         stride: how many elements lie between neighbours, for each dimension.
         offset: where the first one lies, in bytes.

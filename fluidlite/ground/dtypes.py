@@ -59,7 +59,7 @@ class DType(IntEnum):
 
     @property
     def whole(self) -> DType:
-        """The complex type whose parts have this type; complex64 where there is none."""
+        """The complex type whose parts have this type; complex64 if there is none."""
         return _WHOLES.get(self, DType.COMPLEX64)
 
     @property

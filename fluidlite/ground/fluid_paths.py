@@ -17,7 +17,7 @@ from .extension import ExtensionPoint
 from .moved_modules import LoadedElsewhere
 
 _ROOT = __name__.partition(".")[0]
-#: modules of 1.8 whose names mean functions here: they must not be put in the place of those
+#: modules of 1.8 whose names mean functions here: they must not be put in place of those
 _BESIDE_FUNCTIONS = ("data", "layers.rnn")
 #: modules that 1.8 had by another name
 _NAMED_OTHERWISE = {

@@ -92,7 +92,7 @@ _PAUSE, _MOST = 0.02, 2.0  # seconds
 
 
 def note(what: str) -> None:
-    """Tell the launcher what this process does; nothing where there is none.
+    """Tell the launcher what this process does; nothing if there is none.
 
     Args:
         what: one word, and what belongs to it: ``joined``, ``ended 1``, ``fault TEXT``.

@@ -16,7 +16,7 @@ from ..errors import ExplainedError, suggestion
 from .fluid_paths import with_names_of_fluid
 from .tracebacks import api_boundaries, api_boundary
 
-#: what there is in the place of processes that keep parameters
+#: what there is in place of processes that keep parameters
 PARAMETER_SERVERS = (
     "fluid.incubate.fleet.collective, or fluid.DistributeTranspiler with config.mode = 'nccl2', in "
     "which every process has all parameters (docs/distributed.md)"

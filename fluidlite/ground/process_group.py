@@ -71,11 +71,11 @@ class ProcessGroup(Protocol):
         ...
 
     def gather_rows(self, x: Any, ring: int) -> Any:
-        """All members' stored rows, of SelectedRows, one behind the other: their sum."""
+        """All members' stored rows, of SelectedRows, one after the other: their sum."""
         ...
 
     def all_gather(self, x: Any, ring: int) -> Any:
-        """All members' ``x``, one behind the other along the first dimension."""
+        """All members' ``x``, one after the other along the first dimension."""
         ...
 
     def reduce_scatter(self, x: Any, ring: int) -> Any:

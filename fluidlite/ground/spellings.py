@@ -212,7 +212,7 @@ def given_first(
         function: has that argument, and those of the result, whose types checkers know.
         value: of the argument.
         name: of the result.
-        doc: what its docstring has in the place of the function's prose, and an example.
+        doc: what its docstring has in place of the function's prose, and an example.
         options: what a call of a spelling takes.
 
     >>> def scaled(factor, x):

@@ -98,7 +98,7 @@ class Location(Described):
         self._parameters = path
 
     def model_dir(self) -> str:
-        """The folder of the model; empty where there is none."""
+        """The folder of the model; empty if there is none."""
         return self._folder
 
     def prog_file(self) -> str | bytes:

@@ -36,7 +36,7 @@ class PaddleDType(_Named):
 
     @classmethod
     def of(cls, dtype: np.dtype[Any] | None) -> PaddleDType:
-        """That of an array; ``FLOAT32`` where there is none.
+        """That of an array; ``FLOAT32`` if there is none.
 
         Raises:
             DTypeError: there is no such type.

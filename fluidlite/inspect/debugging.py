@@ -212,7 +212,7 @@ class Debugger(Observer):
 
     def back_until(self, where: Place) -> Pause | None:
         """Go back to the last place before this one; for a variable, or a name, before the operator
-        that wrote its value.  Where there is none, the run stands before the first operator.
+        that wrote its value.  If there is none, the run stands before the first operator.
 
         Args:
             where: as of :meth:`stop_at`.

@@ -72,7 +72,7 @@ def summary(
         input_size: the shape of its input, or several; None or -1 counts as 1.  Nothing is run
             when it and ``input`` are None.
         dtypes: element types of the inputs; float32 when None.
-        input: a tensor or several, in the place of shapes.
+        input: a tensor or several, in place of shapes.
 
     Returns:
         a table, to be printed; ``["total_params"]`` is the number of elements.

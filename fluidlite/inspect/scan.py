@@ -131,7 +131,7 @@ class Scan:
     tensors: tuple[ScannedTensor, ...]  #: the largest variables
     constants: tuple[ScannedTensor, ...]  #: the largest values that operators make of nothing
     loops: tuple[Loop, ...]
-    nesting: int  #: how deep blocks lie in each other; 0 where there is one
+    nesting: int  #: how deep blocks lie in each other; 0 if there is one
 
     def __bool__(self) -> bool:
         """Whether there is an effect, or an operator that is not there."""

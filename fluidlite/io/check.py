@@ -85,7 +85,7 @@ def check_value(variable: Variable | None, value: Any, name: str, where: str) ->
 
 
 def as_float16(value: Any) -> Any:
-    """A value with float16 in the place of wider floats."""
+    """A value with float16 in place of wider floats."""
     if isinstance(value, LoDTensor):
         return LoDTensor(as_float16(value.data), value.offsets)
     if isinstance(value, SelectedRows):

@@ -51,7 +51,7 @@ class AbstractShape(tuple[int, ...]):
 
 
 class AbstractArray(Shaped):
-    """What stands in the place of the array of a variable: what is declared, and no elements.
+    """What stands in place of the array of a variable: what is declared, and no elements.
 
     Args:
         variable: of a program.
@@ -106,11 +106,11 @@ class Appender(Protocol):
         ...
 
     def result(self, x: Variable, given: Any, origin: Any = None, stop: bool = True) -> Variable:
-        """A variable in the place of a tensor that would be made of an array."""
+        """A variable in place of a tensor that would be made of an array."""
         ...
 
     def beside(self, x: Variable, value: Any) -> Variable:
-        """A variable in the place of an array, or of a tensor that may stand beside x."""
+        """A variable in place of an array, or of a tensor that may stand beside x."""
         ...
 
     def promotion(self) -> Any:

@@ -172,7 +172,7 @@ class Block(OldBlock):
         return variable
 
     def declare(self, variable: Variable) -> None:
-        """Put in a variable that was made for this block, in the place of one of its name."""
+        """Put in a variable that was made for this block, in place of one of its name."""
         self.vars[variable.name] = variable
         self.program.touch()
 

@@ -238,7 +238,7 @@ def _number(value: Any, operator: str) -> float:
 
 
 def _instead(value: Any) -> str:
-    """What to write in the place of what is no variable."""
+    """What to write in place of what is no variable."""
     if isinstance(value, Arithmetic):
         return "; a tensor has its value now, a variable when its program runs: feed it"
     if isinstance(value, (list, tuple)):

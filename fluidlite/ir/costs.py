@@ -31,7 +31,7 @@ def counted(shape: Shape) -> int:
 
 
 def shape_of(variable: Variable, batch_size: int) -> Shape:
-    """The declared shape with a size in the place of what is unknown."""
+    """The declared shape with a size in place of what is unknown."""
     return tuple(batch_size if n < 0 else n for n in variable.shape)
 
 

@@ -1,4 +1,4 @@
-"""Operators on eager tensors in the place of variables: they run at once."""
+"""Operators on eager tensors in place of variables: they run at once."""
 
 from __future__ import annotations
 

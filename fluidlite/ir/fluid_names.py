@@ -77,7 +77,7 @@ class OldBlock:
 
     @property
     def backward_block_idx(self: Any) -> int:
-        """The block of its gradients; -1 where there is none."""
+        """The block of its gradients; -1 if there is none."""
         blocks = self.program.blocks
         return next((b.idx for b in blocks if b.forward_block_idx == self.idx), -1)
 

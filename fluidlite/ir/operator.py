@@ -332,7 +332,7 @@ class Operator(OldOperator):
             self.block.program.touch()
 
     def replace_attr(self, name: str, value: Any) -> None:
-        """Put another value in the place of that of an attribute, whose operator nobody need have
+        """Put another value in place of that of an attribute, whose operator nobody need have
         defined.
         """
         self._attrs = {**self._attrs, name: value}

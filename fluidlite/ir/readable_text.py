@@ -51,7 +51,7 @@ def readable_block(block: Block) -> str:
 
 
 def readable_program(program: Program) -> str:
-    """A program: its blocks, one behind the other."""
+    """A program: its blocks, one after the other."""
     return "".join(f"{readable_block(block)}\n" for block in program.blocks)
 
 

@@ -1,6 +1,6 @@
 """Names of sizes that are not known before a program runs, and how they flow through operators.
 
-No operator has a rule for names: its shape rule is asked again, with numbers in the place of names.
+No operator has a rule for names: its shape rule is asked again, with numbers in place of names.
 What comes out as the number of a name has that size; so a name is carried on only where the rule
 proves it, and dropped elsewhere.  Where two names lead to numbers that the rule refuses, and equal
 numbers do not, the sizes clash.
@@ -76,7 +76,7 @@ def size_name(name: str, variable: str, site: CallSite | None) -> SizeName:
 
 
 def sizes_and_names(shape: Sequence[int | str]) -> tuple[Shape, SizeNames]:
-    """A shape of integers, -1 in the place of names, and the names as ``Variable.size_names`` has
+    """A shape of integers, -1 in place of names, and the names as ``Variable.size_names`` has
     them.
 
     Args:
@@ -166,7 +166,7 @@ class _Flow:
         return dict(zip(self.names, (factor * prime for prime in _primes(first))))
 
     def tried(self, sizes: Sizes) -> Mapping[str, Any] | None:
-        """What the shape rule gives for numbers in the place of names; None where it refuses."""
+        """What the shape rule gives for numbers in place of names; None where it refuses."""
         specs = {
             slot: [self.filled(*each, sizes) for each in zip(self.op.inputs[slot], given)]
             if isinstance(given, list)
@@ -179,7 +179,7 @@ class _Flow:
             return None
 
     def filled(self, variable: str, spec: Spec | None, sizes: Sizes) -> Spec | None:
-        """A spec with numbers in the place of names; not for the rows of sequences."""
+        """A spec with numbers in place of names; not for the rows of sequences."""
         names = self.named.get(variable)
         if names is None or spec is None:
             return spec
@@ -240,7 +240,7 @@ class _Flow:
                 if near == [False, True, False]:
                     self.refuse(
                         f"a size with a name has to be {n}: {self.said(name)}; declare it {n} "
-                        f"in the place of the name"
+                        f"in place of the name"
                     )
 
     def said(self, name: str) -> str:

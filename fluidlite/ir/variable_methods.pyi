@@ -225,7 +225,7 @@ class VariableMethods(Arithmetic):
         """All choices of some elements of a vector, a row for each."""
 
     def concat(self, axis: int = 0, name: str | None = None) -> Variable:
-        """Tensors, one behind the other along a dimension."""
+        """Tensors, one after the other along a dimension."""
 
     def cond(self, p: float | str | None = None, name: str | None = None) -> Variable:
         """How much larger a relative error of a solution may be than that of the right side."""
@@ -742,10 +742,10 @@ class VariableMethods(Arithmetic):
         """The product of a matrix and a vector."""
 
     def nan_to_num(self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None) -> Variable:
-        """x with numbers in the place of NaN and infinities."""
+        """x with numbers in place of NaN and infinities."""
 
     def nan_to_num_(self, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None, name: str | None = None) -> Variable:
-        """x with numbers in the place of NaN and infinities, in place."""
+        """x with numbers in place of NaN and infinities, in place."""
 
     def nanmean(self, axis: Axes = None, keepdim: bool = False, name: str | None = None) -> Variable:
         """The mean of what is no NaN."""

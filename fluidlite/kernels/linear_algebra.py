@@ -305,7 +305,7 @@ def lu(x: Any) -> Any:
 
     Returns:
         the factors, the row that each row was exchanged with, counted from 1, and for each matrix
-        the first zero on the diagonal of U, counted from 1; 0 where there is none.
+        the first zero on the diagonal of U, counted from 1; 0 if there is none.
     """
     m, n = x.shape[-2:]
     count = min(m, n)

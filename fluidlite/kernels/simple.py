@@ -306,7 +306,7 @@ def sigmoid(op: Any, X: Spec) -> Prepared | None:
 
 @prepares("concat")
 def concat(op: Any, X: list[Spec], AxisTensor: Spec | None) -> Prepared | None:
-    """One behind the other."""
+    """One after the other."""
     if AxisTensor is not None or any(x.kind is not Kind.LOD_TENSOR or not x.shape for x in X):
         return None
     if len({x.dtype for x in X}) > 1:

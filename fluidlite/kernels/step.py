@@ -206,7 +206,7 @@ def adam(op: Any, *specs: Any) -> Prepared | None:
 
 
 def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
-    """Adam's step on several small parameters, put one behind the other: to the same bits as one by
+    """Adam's step on several small parameters, put one after the other: to the same bits as one by
     one, in fewer calls.
 
     Args:

@@ -725,7 +725,7 @@ def generate_proposals(scores: Variable, bbox_deltas: Variable, im_info: Variabl
     """The regions with the best scores, of which none overlap too much."""
 
 def get_tensor_from_selected_rows(x: Variable, name: str | None = None) -> Variable:
-    """The rows of ``x`` that are stored, one behind the other; all rows of a whole tensor."""
+    """The rows of ``x`` that are stored, one after the other; all rows of a whole tensor."""
 
 def greater_equal(x: Variable, y: Variable, cond: Variable | None = None) -> Variable:
     """Whether ``x`` is not below ``y``, for each element."""

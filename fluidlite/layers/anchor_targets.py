@@ -131,5 +131,5 @@ def _assigned(
 
 
 def _of_all(scores: Variable, classes: int, boxes: Variable) -> tuple[Variable, Variable]:
-    """Scores and boxes of the anchors of all images, one behind the other."""
+    """Scores and boxes of the anchors of all images, one after the other."""
     return reshape(scores, [-1, classes]), reshape(boxes, [-1, 4])

@@ -160,7 +160,7 @@ def tensor_array_to_tensor(
         input: an array; a list of Python where layers run at once.
         axis: the dimension along which they are joined; may count from the end.
         name: of the layer.
-        use_stack: whether ``axis`` is a new dimension, in which they lie one behind the other.
+        use_stack: whether ``axis`` is a new dimension, in which they lie one after the other.
 
     Raises:
         ArgumentError: ``input`` is no array.

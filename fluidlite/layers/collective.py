@@ -99,7 +99,7 @@ def _c_broadcast(f: LayerBuilder, call: LayerCall) -> Variable:
 
 @_collective.signature("_c_allgather(x, nranks, ring_id, use_calc_stream) -> c_allgather")
 def _c_allgather(f: LayerBuilder, call: LayerCall) -> Variable:
-    """All processes' ``x``, one behind the other along the first dimension.
+    """All processes' ``x``, one after the other along the first dimension.
 
     Args:
         x: a variable of one dimension or more.

@@ -24,7 +24,7 @@ T = TypeVar("T")
 def Print(f: LayerBuilder, call: LayerCall) -> Variable:
     """A variable that is printed whenever it is computed.
 
-    Use the result in the place of the variable.
+    Use the result in place of the variable.
 
     Args:
         input: a variable.

@@ -1,6 +1,6 @@
 """Learning rates that change from step to step, as Python objects.
 
-They are what ``dygraph`` has in the place of the schedules that are operators of a program.
+They are what ``dygraph`` has in place of the schedules that are operators of a program.
 """
 
 from __future__ import annotations

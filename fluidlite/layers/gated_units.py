@@ -28,10 +28,10 @@ Activation = Callable[[Any], Any]
 UNITS = Family(
     {
         "name_scope": "the stem of the parameters' names.",
-        "hidden_size": "the size of the state, and of the cell where there is one.",
+        "hidden_size": "the size of the state, and of the cell if there is one.",
         "bias_attr": "of the biases, likewise; False for none.",
         "gate_activation": "a layer for the gates; sigmoid when None.",
-        "activation": "a layer for the candidate, and for the cell where there is one; tanh when "
+        "activation": "a layer for the candidate, and for the cell if there is one; tanh when "
         "None.",
         "forget_bias": "what is added to f.",
         "dtype": "element type of the parameters.",

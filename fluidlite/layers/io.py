@@ -65,7 +65,7 @@ def load(out: Variable, file_path: str, load_as_fp16: bool | None = None) -> Non
     Args:
         out: the variable; takes the shape and element type of what the file holds.
         file_path: the file, as ``fluid.io.save_vars`` writes one.
-        load_as_fp16: give float16 in the place of float32.
+        load_as_fp16: give float16 in place of float32.
 
     Raises:
         ArgumentError: ``out`` is no variable.

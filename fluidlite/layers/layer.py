@@ -344,7 +344,7 @@ def _with_call(error: BaseException, shown: str) -> FluidError | None:
 
 
 def _annotations(function: FunctionType) -> dict[str, Any]:
-    """The annotation of each parameter behind the first one, in order; None where there is none."""
+    """The annotation of each parameter behind the first one, in order; None if there is none."""
     code = function.__code__
     names = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
     return {name: function.__annotations__.get(name) for name in names}
@@ -385,7 +385,7 @@ def eager_kind(args: Iterable[Any], kwargs: Mapping[str, Any]) -> Any:
 
     Args:
         args, kwargs: what it is called with; the first variable or tensor among them decides, and
-            the guard where there is none.
+            the guard if there is none.
     """
     for value in (*args, *kwargs.values()) if kwargs else args:
         if isinstance(value, Variable):

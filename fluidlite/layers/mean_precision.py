@@ -33,7 +33,7 @@ class DetectionMAP(Described):
             sequence; as ``detection_output`` gives them.
         gt_label: the true classes, [m, 1], those of an image being a sequence.
         gt_box: the true boxes, [m, 4], in parts of the image; sequences as ``gt_label``.
-        gt_difficult: 1 for boxes that are hard to find, [m, 1]; None where there are none.
+        gt_difficult: 1 for boxes that are hard to find, [m, 1]; None if there are none.
         class_num: how many classes there are, with the background.
         background_label: the class that does not count.
         overlap_threshold: how much a box has to overlap a true one.

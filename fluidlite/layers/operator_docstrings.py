@@ -109,7 +109,7 @@ class _Words:
         return _sentence(self.said(rest))
 
     def said(self, text: str) -> str:
-        """A text with parameters in the place of slots; those outside of code in backticks."""
+        """A text with parameters in place of slots; those outside of code in backticks."""
         parts = _CODE.split(text)
         return "".join(
             _WORD.sub(self._in_code if part.startswith("``") else self._in_prose, part)

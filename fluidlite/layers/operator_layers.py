@@ -214,7 +214,7 @@ class _Parameter(NamedTuple):
 
     name: str
     annotation: str
-    default: Any  #: ``REQUIRED`` where there is none
+    default: Any  #: ``REQUIRED`` if there is none
     slot: Slot | None = None
     attribute: Attribute | None = None
 

@@ -215,7 +215,7 @@ def read_file(f: LayerBuilder, reader: Variable) -> Variable | list[Variable]:
         reader: what :func:`py_reader` gave.
 
     Returns:
-        A list of variables; the variable itself where there is one.
+        A list of variables; the variable itself if there is one.
 
     Raises:
         ArgumentError: it is no reader.

@@ -166,7 +166,7 @@ class _Watching(Callback):
         self.best, self._has_warned = self._baseline, False
 
     def is_better(self, logs: dict[str, Any] | None) -> bool | None:
-        """Whether the number is the best one so far; None where there is none.
+        """Whether the number is the best one so far; None if there is none.
 
         Args:
             logs: of an epoch.
@@ -192,7 +192,7 @@ class _Watching(Callback):
 #: what makes training end early
 STOPS = Family(
     {
-        "monitor": "which: ``loss``, or a metric; of the evaluation, where there is one.",
+        "monitor": "which: ``loss``, or a metric; of the evaluation, if there is one.",
         "mode": '"min": smaller is better; "max": larger; "auto": larger for accuracies.',
         "patience": "epochs to wait.",
         "verbose": "1: say so.",
@@ -256,7 +256,7 @@ class ModelCheckpoint(_Watching):
     Args:
         save_freq: epochs between two files, called by the epoch's number, beginning with 0.
         save_dir: the folder; that of ``fit`` when None.
-        monitor: keep ``best``, the one where this number was best, in the place of all others.
+        monitor: keep ``best``, the one where this number was best, in place of all others.
         mode: as of :class:`EarlyStopping`.
     """
 

@@ -60,7 +60,7 @@ class LayerDict(HeldByName, Layer):
         self.update(sublayers or {})
 
     def update(self, sublayers: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
-        """Hold further layers, in the place of those of their names.
+        """Hold further layers, in place of those of their names.
 
         Args:
             sublayers: a dictionary, or pairs of a name and a layer.

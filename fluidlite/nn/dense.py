@@ -247,7 +247,7 @@ class Identity(TensorLayer):
     """The input.
 
     Args:
-        args, kwargs: accepted, so that it may stand in the place of another layer.
+        args, kwargs: accepted, so that it may stand in place of another layer.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

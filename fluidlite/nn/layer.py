@@ -58,7 +58,7 @@ class Layer(CastLayer):
         super().__init__(name_scope, dtype)
 
     def _keep(self, place: str, name: str, value: Any) -> None:
-        """Remember it; a tensor stands in the place of a buffer only, and is saved as that was."""
+        """Remember it; a tensor stands in place of a buffer only, and is saved as that was."""
         if place == "own_buffers" and value is not None:
             for other in self._keeps:
                 if name in self.__dict__.get(other, ()) and other != place:
@@ -171,7 +171,7 @@ class TensorLayer(Layer):
         return self._element_type
 
     def _called(self) -> str:
-        """The end of ``repr``: the user's name, where there is one."""
+        """The end of ``repr``: the user's name, if there is one."""
         return "" if self._said_name is None else f", name={self._said_name}"
 
     if TYPE_CHECKING:

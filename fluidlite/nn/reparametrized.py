@@ -28,7 +28,7 @@ from .spectral import by_largest
 
 
 def _twin(parameter: Parameter, array: Any, ending: str) -> Parameter:
-    """Another parameter in the place of one."""
+    """Another parameter in place of one."""
     _drawn_and_dropped(array)
     return Parameter(array, f"{parameter.name}_{ending}", parameter.trainable)
 

@@ -51,8 +51,8 @@ LAYERS = Family(
         "normalize_before": "normalise what goes into each part, not what comes out.",
         "weight_attr": "of the linear layers.",
         "bias_attr": "of the linear layers; False for none.",
-        "custom_encoder": "used in the place of the one that would be made.",
-        "custom_decoder": "used in the place of the one that would be made.",
+        "custom_encoder": "used in place of the one that would be made.",
+        "custom_decoder": "used in place of the one that would be made.",
         "encoder_layer": "the first; the others are made like it.",
         "decoder_layer": "the first; the others are made like it.",
         "num_layers": "how many.",
@@ -69,7 +69,7 @@ class Cache(NamedTuple):
 
 
 class StaticCache(NamedTuple):
-    """Keys and values that calls use in the place of their own: [N, heads, S, D] each."""
+    """Keys and values that calls use in place of their own: [N, heads, S, D] each."""
 
     k: Tensor
     v: Tensor

@@ -131,7 +131,7 @@ def check_age(type: str, domain: str, opset: int) -> None:
 def standard_function(
     node: Any, domain: str, opset: int, ins: list[Any], attrs: Mapping[str, Any], f: Any
 ) -> OnnxFunction | None:
-    """The function that defines an operator of the standard; None where there is none.
+    """The function that defines an operator of the standard; None if there is none.
 
     Args:
         node: the message.

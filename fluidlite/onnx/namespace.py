@@ -152,7 +152,7 @@ def _windows(graph: OnnxGraph, x: Any, kernel: Any, strides: Any, dilations: Any
 
 
 def segments(reduction: str) -> Any:
-    """What gives the sums, or the largest, of rows that lie one behind the other."""
+    """What gives the sums, or the largest, of rows that lie one after the other."""
 
     def form(graph: OnnxGraph, x: Any, offsets: Any) -> Any:
         lengths = np.diff(np.asarray(offsets))

@@ -318,7 +318,7 @@ def _part(graph: OnnxGraph, x: Any, item: Any) -> Any:
 
 
 def known_key(key: Any) -> Any:
-    """An index with arrays in the place of constants."""
+    """An index with arrays in place of constants."""
     return tuple(np.asarray(k) if isinstance(k, TracedArray) else k for k in key)
 
 

@@ -72,7 +72,7 @@ def attr(
         alias: the attribute's name in programs, where that is no Python identifier.
         inert: accepted, kept and written, but never read.
         local: unknown to fluid 1.8: off the wire and out of the text while it has its default.
-        edition: local, and what paddle 2 means without a word: files of its programs do not say it.
+        edition: local, and what paddle 2 means silently: files of its programs do not say it.
     """
     return AttributeField(default, alias, inert, local or edition, edition)
 

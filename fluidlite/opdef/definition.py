@@ -77,7 +77,7 @@ class Op(Structure):
     ``lod``
         the input whose LoD the outputs share: its slot, ``"first"`` (the first that is there) or
         None.  Of a list it is that of the first value; ``"joined"``: of the first slot's values
-        one behind the other.
+        one after the other.
     ``lods(self, ins)``
         the LoD of outputs by slot, where it is not that of an input: from the values of the inputs.
     ``per_sequence``
@@ -98,7 +98,7 @@ class Op(Structure):
         a faster form of ``run`` for values of these shapes: see ``opdef/prepared.py``.
     ``effect``
         what the operator does outside of the scope: see ``opdef/effect.py``; said of operators that
-        communicate without a word.
+        communicate silently.
     ``sparse_gradients(self)``
         the inputs whose gradients are SelectedRows.
     ``of_complex``, ``of_bfloat16`` how it takes these types: see ``opdef/conjugation.py``.
@@ -227,7 +227,7 @@ class Op(Structure):
         return None
 
     def prepared(self, specs: Sequence[Any]) -> Prepared | None:
-        """The kernel that ``kernels/`` has, or the operator itself; None where there is none.
+        """The kernel that ``kernels/`` has, or the operator itself; None if there is none.
 
         Args:
             specs: of the values that ``run`` takes, in its order.

@@ -66,5 +66,5 @@ def register_multi_tensor(type: str, kernel: MultiTensor) -> None:
 
 
 def multi_tensor_of(type: str) -> MultiTensor | None:
-    """The kernel that does many operators of a type at once; None where there is none."""
+    """The kernel that does many operators of a type at once; None if there is none."""
     return _multi_tensors.get(type)

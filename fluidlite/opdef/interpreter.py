@@ -156,7 +156,7 @@ _MAYBE_ROWS = (SelectedRows, list, LoDTensor)
 
 
 def _taken(value: Any, takes_rows: bool, is_ragged: bool) -> Any:
-    """A value as a slot takes it: a whole tensor in the place of SelectedRows, and a bare array in
+    """A value as a slot takes it: a whole tensor in place of SelectedRows, and a bare array in
     that of a LoDTensor, but where it takes these.
     """
     if isinstance(value, list):

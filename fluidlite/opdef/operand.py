@@ -22,7 +22,7 @@ class Operand:
     results: ClassVar[Any]
     #: how element types are chosen for functions of operands of different ones
     promotion: ClassVar[Any]
-    #: what appends operators on such operands to a program, in the place of running them: takes the
+    #: what appends operators on such operands to a program, in place of running them: takes the
     #: operator and its inputs by slot, gives its outputs by slot; None where operators run
     appends: ClassVar[Any] = None
     #: whether functions that only choose or arrange elements give views, which are written with

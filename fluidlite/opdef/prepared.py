@@ -71,7 +71,7 @@ class Scratch:
 
 
 def carved(memory: Any, *wanted: tuple[tuple[int, ...], Any]) -> list[Any]:
-    """Arrays one behind the other in some memory.
+    """Arrays one after the other in some memory.
 
     Args:
         memory: bytes, as many as :func:`size_of_carved` says; None for new arrays.
@@ -98,14 +98,14 @@ class Offer(NamedTuple):
 
     kernel: Prepared | None  #: of arrays as they are laid out; None for the operator's own
     #: the layout of each operand, or of all in a list; None where it is that of plain arrays.  None
-    #: in the place of the tuple: all are plain
+    #: in place of the tuple: all are plain
     takes: tuple[Any, ...] | None = None
     gives: tuple[Any, ...] | None = None  #: the same of each result
     #: keys of workspaces that it reads behind the operands, made by kernels before it
     reads: tuple[Any, ...] = ()
     #: keys and shapes of workspaces, arrays of bytes, that it makes behind the results
     makes: tuple[tuple[Any, tuple[int, ...]], ...] = ()
-    #: values that it takes in the place of the instruction's operands
+    #: values that it takes in place of the instruction's operands
     operands: tuple[Any, ...] | None = None
     fused: int = 0  #: how many of the epilogues it computes, too
     masks: bool = False  #: whether its gradient computes that of the epilogue, too
@@ -167,7 +167,7 @@ class KernelLibrary:
     def offer(
         self, instruction: Any, layouts: Mapping[int, list[Any]], epilogues: Epilogues
     ) -> Offer | None:
-        """A kernel for an instruction; None where there is none after all."""
+        """A kernel for an instruction; None if there is none after all."""
         return None
 
     def reorder(self, source: Any, target: Any, shape: tuple[int, ...]) -> Prepared:
@@ -231,5 +231,5 @@ def prepares(*types: str) -> Callable[[Preparation], Preparation]:
 
 
 def preparation_of(type: str) -> Preparation | None:
-    """The function that prepares kernels of an operator; None where there is none."""
+    """The function that prepares kernels of an operator; None if there is none."""
     return _preparations.get(type)

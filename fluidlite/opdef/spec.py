@@ -186,7 +186,7 @@ def normal_axis(axis: int, ndim: int, what: str = "axis") -> int:
 
 
 def as_whole(given: Any) -> Any:
-    """A spec, or a list of them, as of whole tensors in the place of some of their rows."""
+    """A spec, or a list of them, as of whole tensors in place of some of their rows."""
     if isinstance(given, list):
         return [as_whole(each) for each in given]
     if given is None or given.kind is not Kind.SELECTED_ROWS:

@@ -1,4 +1,4 @@
-"""What passes over plans ask of an operator, in the place of its type."""
+"""What passes over plans ask of an operator, in place of its type."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Structure:
         return None
 
     def joins(self, x: Spec) -> int | None:
-        """The dimension along which Out has all X, one behind the other, of which ``x`` is the
+        """The dimension along which Out has all X, one after the other, of which ``x`` is the
         first.
         """
         return None

@@ -23,8 +23,8 @@ class Look(NamedTuple):
 
     @property
     def begin(self) -> int | None:
-        """The number of the first element that it shows; None where these do not lie one behind
-        the other.
+        """The number of the first element that it shows; None where these do not lie one after the
+        other.
         """
         shape = tuple(self.whole.shape)
         first = next((k for k, n in enumerate(self.sizes) if n != 1), len(shape))
@@ -63,7 +63,7 @@ def looks(value: Any) -> Iterator[Look]:
 
 
 def shown(value: Any) -> Iterator[tuple[Any, int]]:
-    """The values of which a value shows elements that lie one behind the other, and the number of
+    """The values of which a value shows elements that lie one after the other, and the number of
     the first of these.
     """
     first = 0
@@ -76,7 +76,7 @@ def shown(value: Any) -> Iterator[tuple[Any, int]]:
 
 def whole_of(parts: Sequence[Any]) -> tuple[Any, list[int]] | None:
     """The value of which some values show all elements, each once, and the order in which they do;
-    None where there is none.
+    None if there is none.
     """
     size = sum(part.size for part in parts)
     for whole, _ in shown(parts[0]):

@@ -27,7 +27,7 @@ class WindowArguments:
     padding: tuple[int, ...]  #: or two for every dimension: before and after
     dilation: tuple[int, ...]
     data_format: str = "NCHW"
-    algorithm: str = "EXPLICIT"  #: or "SAME" or "VALID", in the place of the padding
+    algorithm: str = "EXPLICIT"  #: or "SAME" or "VALID", in place of the padding
 
     @property
     def rank(self) -> int:

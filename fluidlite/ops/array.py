@@ -134,7 +134,7 @@ class tensor_array_to_tensor(Op):
 
     OutIndex: the size of each element along ``axis``; 1 where it has no such dimension.
     axis: the dimension; may count from the end.
-    use_stack: whether ``axis`` is a new dimension, in which they lie one behind the other.
+    use_stack: whether ``axis`` is a new dimension, in which they lie one after the other.
     """
 
     signature = "X -> Out, OutIndex!"

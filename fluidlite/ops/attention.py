@@ -125,7 +125,7 @@ def log_sums(f: Any, scores: Value) -> Value:
 
 
 class flash_attn_unpadded(Flash):
-    """out = ``flash_attn`` of sequences that lie one behind the other.
+    """out = ``flash_attn`` of sequences that lie one after the other.
 
     q, k, v: [rows, heads, D].
     cu_seqlens_q, cu_seqlens_k: where sequences begin, and where the last one ends.

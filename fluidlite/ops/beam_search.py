@@ -129,7 +129,7 @@ def best(scores, prefix, sources, size):
     come are kept, and the last of all takes the last place, as in fluid.
 
     Args:
-        scores, prefix: of the candidates, those of a prefix one behind the other.
+        scores, prefix: of the candidates, those of a prefix one after the other.
         sources: where the prefixes of each source begin.
         size: how many are chosen of a source.
     """

@@ -128,7 +128,7 @@ class Divided(Collective, abstract=True):
 
 
 class c_allgather(Divided):
-    """Out = all processes' X, one behind the other along the first dimension.
+    """Out = all processes' X, one after the other along the first dimension.
 
     nranks: how many processes there are.
     ring_id: which group of processes takes part.
@@ -261,7 +261,7 @@ class c_allreduce_start(Detached):
 class c_allreduce_wait(Detached):
     """Out = the sums that c_allreduce_start began with Handle, each in its shape.
 
-    shape_concat: the sizes of all Out, one behind the other.
+    shape_concat: the sizes of all Out, one after the other.
     ranks: how many of them belong to each.
     ring_id: which group of processes takes part.
     """
@@ -293,7 +293,7 @@ class c_allreduce_wait(Detached):
 
 
 class c_allgather_rows(Detached):
-    """Out = the sum of all processes' X; of SelectedRows, all their rows, one behind the other.
+    """Out = the sum of all processes' X; of SelectedRows, all their rows, one after the other.
 
     ring_id: which group of processes takes part.
     """

@@ -26,7 +26,7 @@ def need_real(**specs: Spec) -> None:
 
 
 def safe(f: Any, value: Value) -> Value:
-    """A value with 1 in the place of 0, so that it may stand below a fraction."""
+    """A value with 1 in place of 0, so that it may stand below a fraction."""
     return value + indicator(f, value == 0.0, value)
 
 

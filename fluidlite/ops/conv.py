@@ -214,7 +214,7 @@ def blocks(count: int, size: int) -> list[slice]:
 
 
 def check_bias(Filter: Spec, Bias: Spec | None, filters: int) -> None:
-    """Check that ``Bias``, where there is one, holds a number for each filter."""
+    """Check that ``Bias``, if there is one, holds a number for each filter."""
     same_dtype(Filter=Filter, Bias=Bias)
     need_shape("Bias", Bias, (filters,), "a number for each filter")
 

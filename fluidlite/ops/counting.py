@@ -90,7 +90,7 @@ class searchsorted(Detached):
     """Out = how many elements of a sorted row lie before each of Values.
 
     SortedSequence: in ascending order along its last dimension.
-    Values: of the same shape but there; or of any shape where there is one row.
+    Values: of the same shape but there; or of any shape if there is one row.
     out_int32: Out is int32, not int64.
     right: equal elements lie before, too.
     """

@@ -22,7 +22,7 @@ from .time_order import TimeOrder, time_order
 
 
 class Chains(NamedTuple):
-    """Which rows of the scores belong to which chain, whether they lie one behind the other or
+    """Which rows of the scores belong to which chain, whether they lie one after the other or
     are padded.
     """
 

@@ -76,7 +76,7 @@ class Print(Op, type="print"):
     print_tensor_name: whether the line names the variable.
     print_tensor_type: whether it has the element type.
     print_tensor_shape: whether it has the shape.
-    print_tensor_lod: whether it has the LoD, where there is one.
+    print_tensor_lod: whether it has the LoD, if there is one.
     print_phase: which values are printed: "FORWARD" for In, "BACKWARD" for its gradient, "BOTH".
     is_forward: whether In is no gradient.
     """

@@ -45,7 +45,7 @@ class qr(OfMatrices):
     X: matrices, [..., m, n].
     Q: [..., m, k], where k is the smaller of m and n; empty for "r".
     R: [..., k, n].
-    mode: "reduced"; "complete" with m in the place of k; or "r".
+    mode: "reduced"; "complete" with m in place of k; or "r".
     """
 
     signature = "X -> Q, R"
@@ -354,7 +354,7 @@ class lu(OfMatrices):
     X: matrices, [..., m, n].
     Out: U, and below the diagonal L, whose diagonal is 1.
     Pivots: with which row each one was exchanged in turn, counted from 1.
-    Infos: the first zero on the diagonal of U, counted from 1; 0 where there is none; of shape [1]
+    Infos: the first zero on the diagonal of U, counted from 1; 0 if there is none; of shape [1]
         for a single matrix.
     pivots: rows are exchanged; False is refused, as in Paddle.
     """

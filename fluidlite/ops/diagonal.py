@@ -294,8 +294,8 @@ class fill_diagonal(Op):
     """Out = X with ``value`` on a diagonal of a matrix, or on that of a cube of more dimensions.
 
     value: what is put there.
-    offset: above 0 that many columns to the right; below 0 to the left, in the row above where
-        there is none.
+    offset: above 0, that many columns to the right; below 0, to the left, in the row above if
+        the row has no such column.
     wrap: go on below the square: in matrices that are higher than wide, and in cubes.
     """
 

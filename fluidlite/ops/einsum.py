@@ -53,7 +53,7 @@ class einsum(Op):
         return known(a, b)
 
     def read(self, operands: list[Any]) -> tuple[list[str], str]:
-        """The indices of the operands and of the result; letters in the place of dots."""
+        """The indices of the operands and of the result; letters in place of dots."""
         equation = self.equation
         if equation.count("->") > 1:
             raise AttributeValueError(f"expected an equation such as 'ij,jk->ik', got {equation!r}")

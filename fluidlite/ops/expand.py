@@ -185,7 +185,7 @@ class expand_v2(Spreading):
         return None if sizes is None else X.with_shape((-1,) * len(sizes))
 
     def kept(self, shape: Shape, wanted: Sequence[int]) -> Shape:
-        """The sizes, those of X in the place of -1."""
+        """The sizes, those of X in place of -1."""
         fill = len(wanted) - len(shape)
         if min(wanted, default=0) < -1 or -1 in wanted[: max(fill, 0)]:
             raise ShapeError(

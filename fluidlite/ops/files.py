@@ -29,7 +29,7 @@ class Saving(FileOp, abstract=True):
     """An operator that writes.
 
     overwrite: whether a file that is there is replaced; else it is an error.
-    save_as_fp16: write float16 in the place of float32.
+    save_as_fp16: write float16 in place of float32.
     """
 
     effect: ClassVar[Effect | None] = Effect("files", "writes", "file_path")
@@ -43,7 +43,7 @@ class Saving(FileOp, abstract=True):
 class Loading(FileOp, abstract=True):
     """An operator that reads.
 
-    load_as_fp16: give float16 in the place of float32.
+    load_as_fp16: give float16 in place of float32.
     """
 
     load_as_fp16: bool = False
@@ -56,7 +56,7 @@ class save(Saving):
     """Writes X to a file.
 
     overwrite: whether a file that is there is replaced; else it is an error.
-    save_as_fp16: write float16 in the place of float32.
+    save_as_fp16: write float16 in place of float32.
     """
 
     signature = "X -> kLookupTablePath?~"
@@ -66,7 +66,7 @@ class save_combine(Saving):
     """Writes the variables in X to one file, one after the other.
 
     overwrite: whether a file that is there is replaced; else it is an error.
-    save_as_fp16: write float16 in the place of float32.
+    save_as_fp16: write float16 in place of float32.
     save_to_memory: accepted for old programs.
     """
 
@@ -77,7 +77,7 @@ class save_combine(Saving):
 class load(Loading):
     """Reads Out from a file.
 
-    load_as_fp16: give float16 in the place of float32.
+    load_as_fp16: give float16 in place of float32.
     seek, shape: accepted for old programs.
     """
 
@@ -89,7 +89,7 @@ class load(Loading):
 class load_combine(Loading):
     """Reads the variables in Out from one file, one after the other.
 
-    load_as_fp16: give float16 in the place of float32.
+    load_as_fp16: give float16 in place of float32.
     model_from_memory: accepted for old programs.
     """
 

@@ -21,7 +21,7 @@ _MESSAGES = {"ADD": "elementwise_add", "MUL": "elementwise_mul"}
 
 
 def _put_together(xp: Any, how: str, X: Array, index: Array, size: int, add: Any) -> Array:
-    """Rows put together, those of each number below ``size``; zeros where there are none.
+    """Rows put together, those of each number below ``size``; zeros if there are none.
 
     Args:
         add: what adds up rows of one number, as ``xp.add_rows`` does.
@@ -62,7 +62,7 @@ def _taken_apart(f: Any, how: str, X: Value, index: Value, Out: Value, dOut: Val
 
 
 class pool_rows(Op):
-    """Out[i] = the rows of X whose Index is i, put together; zeros where there are none.
+    """Out[i] = the rows of X whose Index is i, put together; zeros if there are none.
 
     Index: numbers of rows of Out, of shape [n] or [n, 1].
     Size: how many rows Out has; the attribute where it is not there.
@@ -101,7 +101,7 @@ class pool_rows(Op):
 
 
 class segment_pool(ValueShaped):
-    """Out[i] = the rows of X whose SegmentIds are i, put together; zeros where there are none.
+    """Out[i] = the rows of X whose SegmentIds are i, put together; zeros if there are none.
 
     X: int32, int64 or floats.
     SegmentIds: numbers of rows of Out, in ascending order, of shape [n].

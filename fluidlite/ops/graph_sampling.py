@@ -23,7 +23,7 @@ class graph_reindex(ValueShaped):
 
     X: the nodes, int32 or int64, each once.
     Neighbors: the neighbours of the first one, of the second one, ...
-    Count: how many each has, int32; for several kinds of edges one behind the other.
+    Count: how many each has, int32; for several kinds of edges one after the other.
     HashTable_Value, HashTable_Index: accepted.
     Reindex_Src: where each edge begins, in new numbers.
     Reindex_Dst: where it ends.

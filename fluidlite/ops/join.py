@@ -37,7 +37,7 @@ def common(specs: list[Spec], but: int | None = None) -> Shape:
 
 
 class concat(UseMkldnn, UseQuantizer, Op):
-    """Out = all X, one behind the other along ``axis``.
+    """Out = all X, one after the other along ``axis``.
 
     X: tensors of the same sizes but along ``axis``.
     AxisTensor: the dimension as a tensor of one element; goes before ``axis``.

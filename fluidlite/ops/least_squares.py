@@ -190,7 +190,7 @@ class matrix_rank(OfMatrices):
     Out: integers, without the last two dimensions.
     tol: up to which size they do not.
     hermitian: X is symmetric, so that eigenvalues count; one triangle of it is read.
-    use_default_tol: in the place of ``tol`` the precision of the element type, times the larger
+    use_default_tol: in place of ``tol`` the precision of the element type, times the larger
         size of X, times the largest singular value.
     """
 

@@ -154,7 +154,7 @@ class solve(OfMatrices):
     X: square matrices.
     Y: matrices with as many rows; or vectors, where it has one dimension, or one dimension less
         than X and the shape of X without the last one.
-    Out: in the place of Y, with the dimensions in front spread over each other's.
+    Out: in place of Y, with the dimensions in front spread over each other's.
     """
 
     signature = "X, Y -> Out"

@@ -1,7 +1,7 @@
 """The fast kernels of long short-term memories.
 
 At each step only the rows that are still there are computed, in buffers that are made once.  Gates
-lie one behind the other there, so that what is computed is contiguous, and products are small
+lie one after the other there, so that what is computed is contiguous, and products are small
 enough for the kernels of BLAS that rearrange nothing.  The gradients of all gates are collected, so
 that weights need one product for all steps.
 """
@@ -41,7 +41,7 @@ class LSTMSteps:
     Args:
         op: the operator, with its attributes.
         order: the rows by steps.
-        H0, C0, Weight, Bias, ProjWeight: as the operator takes them; None where there is none.
+        H0, C0, Weight, Bias, ProjWeight: as the operator takes them; None if there is none.
     """
 
     def __init__(self, op, order, H0, C0, Weight, Bias, ProjWeight):

@@ -40,7 +40,7 @@ class keep_value(Op):
 
 
 class kept_value(Op):
-    """Out = the element of the array X at position I; nothing where there is none.
+    """Out = the element of the array X at position I; nothing if there is none.
 
     I: one position.
     Like: where it holds something, a missing element is 0 in its form: so gradients are read.
@@ -67,7 +67,7 @@ class kept_value(Op):
 
 
 class sum_of_written(Op):
-    """Out = the sum of those X that something has written; nothing where there are none."""
+    """Out = the sum of those X that something has written; nothing if there are none."""
 
     signature = "X* -> Out"
     hands_on: ClassVar[bool] = True

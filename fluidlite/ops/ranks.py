@@ -126,7 +126,7 @@ class nanmedian(Op):
 
 class middle_places(Op):
     """Out = the two places in the middle of the order of the numbers of each row of X, which are
-    one where their number is odd; those of a NaN where there is none.
+    one where their number is odd; those of a NaN if there is none.
 
     X: [..., n].
     """

@@ -28,7 +28,7 @@ class create_py_reader(ReaderOp):
     """Out = a reader of the batches that Python puts into a queue.
 
     blocking_queue: the queue, which no program declares.
-    shape_concat: the sizes of all variables that it gives, one behind the other.
+    shape_concat: the sizes of all variables that it gives, one after the other.
     ranks: how many of them belong to each variable.
     lod_levels, dtypes, need_check_feed: of each variable.
     use_data_config, device_index, device_count: not read.

@@ -381,7 +381,7 @@ class roi_pool(RoiPooling):
 class roi_positions(Op):
     """Out, There = the positions of maxima in all images, flattened, and whether they exist.
 
-    Argmax: the numbers of elements in their images; -1 where there is none.
+    Argmax: the numbers of elements in their images; -1 if there is none.
     Images: the number of the image of each region.
     size: the shape of all images.
     """

@@ -56,7 +56,7 @@ class merge_selected_rows(Op):
 
 
 class get_tensor_from_selected_rows(ValueShaped):
-    """Out = the rows of X that are stored, one behind the other; all rows of a whole tensor.
+    """Out = the rows of X that are stored, one after the other; all rows of a whole tensor.
 
     X: rows of a tensor, such as the gradient of a table of ``embedding(is_sparse=True)``.
     Out: of as many rows as are stored.

@@ -257,7 +257,7 @@ class sampling_id(Op):
     """For each row of X a column, drawn with the probabilities that the row holds.
 
     A number is drawn, equally likely everywhere in [min, max); the first column whose probability,
-    with those before it, is above it is taken, and the last one where there is none.
+    with those before it, is above it is taken, and the last one if there is none.
 
     X: probabilities, [n, columns].
     min, max: bounds of the number: parts of the distribution are left out.

@@ -1,5 +1,5 @@
 """What operators on sequences are composed of: rows taken by their numbers, and sums of rows that
-lie one behind the other.  None of these knows sequences; where they begin is an input.
+lie one after the other.  None of these knows sequences; where they begin is an input.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class add_rows(Op):
 
 
 class segment_sum(Op):
-    """Out[i] = the sum of the rows of X from Offsets[i] to Offsets[i + 1]; 0 where there are none.
+    """Out[i] = the sum of the rows of X from Offsets[i] to Offsets[i + 1]; 0 if there are none.
 
     Offsets: where each segment begins, and where the last one ends, [n + 1].
     """
@@ -137,7 +137,7 @@ class segment_spread(ValueShaped):
 
 class segment_argmax(Detached):
     """Out[i] = the numbers of the rows of X where each column is largest, of those from Offsets[i]
-    to Offsets[i + 1]: the first of equal ones, and -1 where there are none.
+    to Offsets[i + 1]: the first of equal ones, and -1 if there are none.
 
     Offsets: where each segment begins, and where the last one ends, [n + 1].
     """
@@ -154,7 +154,7 @@ class segment_argmax(Detached):
 
 class segment_max(Detached):
     """Out[i] = the largest number of each column of X, of the rows from Offsets[i] to
-    Offsets[i + 1]; 0 where there are none.
+    Offsets[i + 1]; 0 if there are none.
 
     Nothing flows through it: it is what exponents are shifted by.
 

@@ -53,7 +53,7 @@ class sequence_concat(Op):
         return offsets
 
     def _index(self, X):
-        """The numbers of the rows, where all X lie one behind the other."""
+        """The numbers of the rows, where all X lie one after the other."""
         found = self._offsets(X)
         begins = np.cumsum([0, *(each[-1] for each in found)])
         starts = np.stack([each[:-1] + begin for each, begin in zip(found, begins)], axis=1)

@@ -70,7 +70,7 @@ class positions_below(Detached):
 
 
 class longest(Detached):
-    """Out = the largest element of X, of shape [1]; 0 where there is none.
+    """Out = the largest element of X, of shape [1]; 0 if there is none.
 
     X: lengths.
     """

@@ -129,7 +129,7 @@ def _filled(offsets, numbers):
 
 
 def _with_a_row(f, X):
-    """The rows of X; one of zeros where there are none."""
+    """The rows of X; one of zeros if there are none."""
     rows = f.bare_rows(X)
     return rows if rows.shape[0] else f.take_rows(rows, np.array([-1]))
 

@@ -139,7 +139,7 @@ class sequence_scatter(WarnsOfInput, Op):
             )
 
     def _index(self, Ids, shape):
-        """Where each update goes, in the numbers of X one behind the other."""
+        """Where each update goes, in the numbers of X one after the other."""
         offsets = one_level_of(Ids, "Ids")
         count, width = shape
         if len(offsets) - 1 > count:

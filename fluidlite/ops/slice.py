@@ -260,7 +260,7 @@ class Cropping(Op, abstract=True):
     """What the crops have in common.
 
     Offsets: the offsets as a vector; goes before ``offsets``.
-    offsets: where Out begins along each dimension; at 0 where there are none.
+    offsets: where Out begins along each dimension; at 0 if there are none.
     shape: the shape of Out; -1 for all that is left behind the offset.
     """
 

@@ -165,7 +165,7 @@ class multiclass_nms(Suppression):
     """The boxes of BBoxes that no better one of their class overlaps too much, with class and
     score.
 
-    Out is (-1,) where there is none in any image.
+    Out is (-1,) if there is none in any image.
 
     nms_threshold: overlaps above it suppress.
     nms_eta: what ``nms_threshold`` is multiplied with at each box that is kept, while it is above

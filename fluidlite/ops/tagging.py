@@ -139,7 +139,7 @@ class chunk_eval(WarnsOfInput, Detached):
         }
 
     def texts(self, xp: Any, x: Any, lengths: Array, slot: str) -> Arrays:
-        """The tags of all texts one behind the other, and which of them begin a text."""
+        """The tags of all texts one after the other, and which of them begin a text."""
         data = x.data if isinstance(x, LoDTensor) else x
         if lengths is None:
             tags = xp.reshape(data, -1)
@@ -201,7 +201,7 @@ class chunk_eval(WarnsOfInput, Detached):
 
 
 def behind(xp: Any, marks: Array) -> Array:
-    """Of each place the next one behind it that is marked; their number where there is none."""
+    """Of each place the next one behind it that is marked; their number if there is none."""
     places = xp.where(marks, xp.arange(len(marks)), len(marks))
     following = xp.flip(xp.minimum.accumulate(xp.flip(places)))
     return xp.append(following[1:], len(marks))[: len(marks)]

@@ -36,7 +36,7 @@ def lengths_in(**values: Any) -> list[Array]:
 
 class match_matrix_tensor(ValueShaped):
     """Out = for each pair of sequences and each of ``dim_t`` channels the products x W y of all
-    their rows, the images one behind the other.
+    their rows, the images one after the other.
 
     X: [N, D], in sequences of one level.
     Y: [M, E], in as many sequences.
@@ -97,7 +97,7 @@ class var_conv_2d(ValueShaped):
     """Out = the convolution of images that have sizes of their own, with zeros around them; W
     slides with its middle over all elements, or some of them.
 
-    X: the images one behind the other, each of InputChannel * height * width numbers, [N, 1] in
+    X: the images one after the other, each of InputChannel * height * width numbers, [N, 1] in
         sequences.
     ROW: in sequences as long as the images are high.
     COLUMN: in sequences as long as they are wide.
@@ -194,7 +194,7 @@ def _turned(counts, width):
 class sequence_topk_avg_pooling(ValueShaped):
     """Out = for each row of each image, and each channel, the means of its largest numbers.
 
-    X: images of ``channel_num`` channels one behind the other, [N, 1] in sequences.
+    X: images of ``channel_num`` channels one after the other, [N, 1] in sequences.
     ROW: in sequences as long as the images are high.
     COLUMN: in sequences as long as they are wide.
     pos: the columns of the largest numbers, -1 where there are fewer.

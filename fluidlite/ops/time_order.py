@@ -1,7 +1,7 @@
 """Sequences of several lengths, step by step: what recurrent operators go through.
 
 The longest sequence comes first, so that those that are still there at a step are the first ones of
-those at the step before.  The rows of a step lie one behind the other, and so do the steps: that is
+those at the step before.  The rows of a step lie one after the other, and so do the steps: that is
 the order in which fluid's operators hand out what their names call a batch.
 """
 
@@ -27,7 +27,7 @@ class TimeOrder(NamedTuple):
     starts: tuple[int, ...]  #: where each step begins, and where the last one ends
     order: Array  #: the sequences, the longest first
     before: Array  #: of each row from the second step on, the row of the step before
-    earlier: Array  #: of each row of the sequences the row before it there; any where there is none
+    earlier: Array  #: of each row of the sequences the row before it there; any if there is none
 
     def blocks(self) -> list[tuple[int, int, list[tuple[int, int]]]]:
         """Steps from the last to the first, some of them at a time: where they begin and end, and
@@ -120,7 +120,7 @@ def need_states(count: int, **states: Any) -> None:
 
     Args:
         count: of sequences.
-        states: by slot; None where there is none.
+        states: by slot; None if there is none.
 
     Raises:
         ShapeError: they are not.

@@ -158,7 +158,7 @@ class pow2_decay_with_linear_warmup(Detached):
 class unzip(ValueShaped):
     """Y[i] = the elements of X of the i-th row, and zeros behind them.
 
-    X: all elements, one behind the other, [n].
+    X: all elements, one after the other, [n].
     lod: where each row begins, and where the last one ends, [rows + 1].
     len: how many elements Y has in a row.
     """
@@ -181,7 +181,7 @@ class unzip(ValueShaped):
 
 
 class places_in_rows(Detached):
-    """Out = the numbers of the elements of rows that lie one behind the other; ``size`` for none.
+    """Out = the numbers of the elements of rows that lie one after the other; ``size`` for none.
 
     X: where each row begins, and where the last one ends.
     width: how many numbers Out has in a row.

@@ -179,7 +179,7 @@ def in_words_of_paddle2(
 
 
 def decay_of(optimizer: str, weight_decay: Any) -> Any:
-    """A regularizer, in the place of its coefficient, too."""
+    """A regularizer, in place of its coefficient, too."""
     if is_finite(weight_decay):
         return L2Decay(number(optimizer, "weight_decay", weight_decay, least=0))
     return weight_decay
@@ -283,7 +283,7 @@ def reached(
     loss: Variable,
     listed: Iterable[Variable | str] | None,
 ) -> list[tuple[Variable, Variable]]:
-    """The parameters that a loss reaches, and their gradients; it warns where there are none.
+    """The parameters that a loss reaches, and their gradients; it warns if there are none.
 
     Args:
         pairs: these.

@@ -48,7 +48,7 @@ class _Averages(Described):
     A subclass makes ``apply_program``.
     """
 
-    #: puts the averages in the place of the parameters, which it keeps
+    #: puts the averages in place of the parameters, which it keeps
     apply_program: Program
     #: puts the kept parameters back
     restore_program: Program
@@ -79,7 +79,7 @@ class _Averages(Described):
 
     @contextmanager
     def apply(self, executor: Any, need_restore: bool = True) -> Iterator[None]:
-        """Use the averages in the place of the parameters inside a ``with`` block.
+        """Use the averages in place of the parameters inside a ``with`` block.
 
         Args:
             executor: runs the programs that exchange them.

@@ -124,7 +124,7 @@ class EagerSteps:
         """Clip, regularize, and make one step.
 
         Args:
-            pairs: parameters and their gradients; None where there is none.
+            pairs: parameters and their gradients; None if there is none.
         """
         optimizer = self._optimizer
         updated = [(p, g) for p, g in pairs if g is not None and not p.stop_gradient]

@@ -8,7 +8,7 @@ from ..errors import StateDictError
 
 
 def stem_of(name: str) -> str:
-    """A name without the number at its end; as it is where there is none."""
+    """A name without the number at its end; as it is if there is none."""
     stem, _, number = name.rpartition("_")
     return stem if stem and number.isdigit() else name
 

@@ -76,7 +76,7 @@ def load(path: Path | BytesIO, **configs: Any) -> Any:
 
     Args:
         path: the file, a buffer in memory, or what stands before ``.pdmodel`` of a model.
-        configs: ``return_numpy=True`` gives arrays in the place of tensors,
+        configs: ``return_numpy=True`` gives arrays in place of tensors,
             ``keep_name_table=True`` the names of the tensors of a state, too.
 
     Raises:
@@ -170,7 +170,7 @@ def _has_pairs(value: Any) -> bool:
 
 
 def _tensors(value: Any, plain: bool, arrays: bool) -> Any:
-    """Nested data with tensors, or arrays, in the place of what stands for them.
+    """Nested data with tensors, or arrays, in place of what stands for them.
 
     Args:
         value: as it was stored.

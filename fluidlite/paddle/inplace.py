@@ -1,4 +1,4 @@
-"""Functions that write their result in the place of their first argument, by rule.
+"""Functions that write their result in place of their first argument, by rule.
 
 On a variable of a program they are the functions without the underscore, as in paddle 2.
 """
@@ -56,7 +56,7 @@ def _in_place(name: str) -> Callable[..., Any]:
 
 
 def where_(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """The elements of x where a condition holds, and those of y elsewhere, in the place of x."""
+    """The elements of x where a condition holds, and those of y elsewhere, in place of x."""
     if isinstance(x, Variable):
         return where(condition, x, y)
     return condition.where_(x, y)

@@ -87,7 +87,7 @@ class Jacobian:
     (``J + 1``, ``J.numpy()``) is asked of all rows.
 
     Args:
-        ys: what is differentiated: their elements, one behind the other, are the rows.
+        ys: what is differentiated: their elements, one after the other, are the rows.
         xs: with respect to what: their elements are the columns.
         batched: whether the first dimension of all of them counts samples that do not depend on
             each other, each with a matrix of its own.

@@ -174,7 +174,7 @@ class Encoder:
         return order
 
     def is_meant(self, op: Operator, name: str) -> bool:
-        """Whether an attribute is not written, since paddle 2 means it without a word."""
+        """Whether an attribute is not written, since paddle 2 means it silently."""
         if not self.of_paddle2 or op.definition is None:
             return False
         declared = op.definition.attributes.get(name)

@@ -1,4 +1,4 @@
-"""Programs of paddle 2: what its operators mean without a word, and fluid 1.8's do not."""
+"""Programs of paddle 2: what its operators mean silently, and fluid 1.8's do not."""
 
 from __future__ import annotations
 

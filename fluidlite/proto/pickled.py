@@ -345,7 +345,7 @@ class _Reader:
         target.extend(items)
 
     def finished(self, value: Any) -> Any:
-        """Plain data: the arrays in the place of what stood for them."""
+        """Plain data: the arrays in place of what stood for them."""
         done: dict[int, Any] = {}
 
         def finish(value: Any, depth: int) -> Any:

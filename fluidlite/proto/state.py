@@ -30,7 +30,7 @@ def stem_of(path: str) -> str:
 
 
 def program_at(stem: str) -> str | None:
-    """The program's file of a model whose files begin so; None where there is none.
+    """The program's file of a model whose files begin so; None if there is none.
 
     Args:
         stem: what stands in front of ``.pdmodel`` or ``.json``.

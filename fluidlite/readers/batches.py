@@ -25,7 +25,7 @@ class BatchMaker(Described):
 
     Args:
         dataset: has samples by number and a length; or gives samples in order.
-        batch_sampler: gives the numbers of the samples of each batch, in the place of the next
+        batch_sampler: gives the numbers of the samples of each batch, in place of the next
             three.
         batch_size: how many samples a batch has.
         shuffle: whether NumPy's generator draws another order for each pass.
@@ -165,12 +165,10 @@ class BatchMaker(Described):
         if not self._told and (reason or alone):
             self._told = True
             if reason:
-                message = (
-                    f"reads in a thread, in the place of {self.num_workers} processes: {reason}"
-                )
+                message = f"reads in a thread, in place of {self.num_workers} processes: {reason}"
             else:
                 message = (
-                    f"reads in one process, in the place of {self.num_workers}: several would read "
+                    f"reads in one process, in place of {self.num_workers}: several would read "
                     f"the same samples of a data set that is read in order"
                 )
             warn(f"DataLoader {message}", self._site)

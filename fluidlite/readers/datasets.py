@@ -127,7 +127,7 @@ class Subset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Data sets, one behind the other.
+    """Data sets, one after the other.
 
     Args:
         datasets: they.
@@ -265,7 +265,7 @@ class BatchSampler(Groups):
 
     Args:
         dataset: the data set.
-        indices: numbers of samples, in the place of a data set: a list, or a sampler.
+        indices: numbers of samples, in place of a data set: a list, or a sampler.
         shuffle: whether NumPy's generator draws another order for each pass.
         batch_size: how many a batch has.
         drop_last: whether to leave out a last batch that has fewer.

@@ -59,7 +59,7 @@ class Delivery:
         if self.names is None and not return_list and not self.eager and not tensors:
             raise ArgumentError(
                 f"{what}: expected feed_list, the variables that are fed; without them set "
-                f"return_list=True, which gives lists in the place of dictionaries"
+                f"return_list=True, which gives lists in place of dictionaries"
             )
         self._lists = return_list
 

@@ -62,7 +62,7 @@ class GeneratorLoader(Described):
         use_double_buffer: put the operator of a double buffer into the program; batches are read
             ahead in any case.
         iterable: whether it is looped over.
-        return_list: give lists in the place of dictionaries.
+        return_list: give lists in place of dictionaries.
         use_multiprocess: run the generator in a process.
         drop_last: with several places, whether to leave out a last round in which not each gets a
             batch.
@@ -238,9 +238,7 @@ class GeneratorLoader(Described):
     def _falls_back(self, reason: str | None) -> bool:
         if reason is not None and not self._told:
             self._told = True
-            warn(
-                f"{self._called} reads in a thread, in the place of a process: {reason}", self._site
-            )
+            warn(f"{self._called} reads in a thread, in place of a process: {reason}", self._site)
         return reason is not None
 
     # -- looping over it -----------------------------------------------------------------------
@@ -341,7 +339,7 @@ class PyReader(GeneratorLoader):
         capacity: how many batches are read ahead at most.
         use_double_buffer: put the operator of a double buffer into the program.
         iterable: whether it is looped over; else it is part of the program.
-        return_list: give lists in the place of dictionaries.
+        return_list: give lists in place of dictionaries.
         tensors: give lists of tensors, to no program.
 
     Raises:

@@ -35,7 +35,7 @@ class DataLoader(BatchMaker):
         feed_list: the variables that are fed; when None, batches are lists of tensors.
         places: a place or a list of them: each step of the loop has a batch for each; the CPU when
             None.
-        return_list: give lists in the place of dictionaries.
+        return_list: give lists in place of dictionaries.
 
     >>> class Rows(fluid.io.Dataset):
     ...     def __getitem__(self, number):

@@ -54,10 +54,7 @@ def multiprocess_reader(
         reason = next((why for job in jobs if (why := why_not(job)) is not None), None)
         if reason is not None:
             if not turns[0]:
-                warn(
-                    f"multiprocess_reader reads in threads, in the place of processes: {reason}",
-                    site,
-                )
+                warn(f"multiprocess_reader reads in threads, in place of processes: {reason}", site)
             turns[0] += 1
             yield from map(checked, in_threads(readers, queue_size, what))
             return

@@ -68,7 +68,7 @@ class Slots:
         """The values of a batch that is given whole.
 
         Args:
-            item: arrays, or LoDTensors, one for each variable; an array alone where there is one
+            item: arrays, or LoDTensors, one for each variable; an array alone if there is one
                 variable; or a dictionary of them by name.
             copies: whether arrays are copied, because a generator may write there again.
 

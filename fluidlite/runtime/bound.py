@@ -117,7 +117,7 @@ def run_bound(plan: Plan, run: Run, state: RunState, backend: Any) -> list[Any] 
 
 
 def bound_call(plan: Plan, scope: Scope) -> BoundCall | None:
-    """The call of a plan that is bound to a scope; None where there is none."""
+    """The call of a plan that is bound to a scope; None if there is none."""
     calls, segment = plan.bound.of(scope), plan.compiled
     if calls is None or segment is None:
         return None

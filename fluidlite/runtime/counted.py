@@ -22,7 +22,7 @@ class Counting:
         self._scopes: set[str] = set()
 
     def unrolls(self, step: Step) -> bool:
-        """Whether all passes of a step that drives a block can be put one behind the other; notes
+        """Whether all passes of a step that drives a block can be put one after the other; notes
         what it writes.
         """
         op = step.instance

@@ -65,7 +65,7 @@ class Instruction:
 
     @property
     def inputs(self) -> list[Value]:
-        """The values that it reads, also those that its bodies do, one behind the other."""
+        """The values that it reads, also those that its bodies do, one after the other."""
         if self._inputs is None:
             self._inputs = flat(self.operands)
             for body in self.bodies:
@@ -114,7 +114,7 @@ class Instruction:
         return bool(role & _OPTIMIZE) or self.op.is_update
 
     def __getitem__(self, slot: str) -> Any:
-        """The operand in a slot; None where there is none."""
+        """The operand in a slot; None if there is none."""
         try:
             return self.operands[self.slots.index(slot)]
         except ValueError:
@@ -326,7 +326,7 @@ class Graph:
             self.set_output(name, new)
 
     def replace(self, instruction: Instruction, *values: Value) -> None:
-        """Use values in the place of those that an instruction makes, and take it out."""
+        """Use values in place of those that an instruction makes, and take it out."""
         for old, new in zip(instruction.results, values, strict=True):
             self.replace_all_uses(old, new)
         self.erase(instruction)

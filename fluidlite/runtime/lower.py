@@ -144,8 +144,8 @@ class Lowering(Interpreter):
     def _fused(
         self, op: Op, ins: Mapping[str, Any], calling: Calling, want: Iterable[str] | None
     ) -> dict[str, Any] | None:
-        """The outputs of a composition that a prepared kernel computes as a whole; None where there
-        is none.
+        """The outputs of a composition that a prepared kernel computes as a whole; None if there is
+        none.
         """
         ins = self._wholes(ins, ())
         if want is not None and not set(want) & set(op.output_slots):
@@ -154,7 +154,7 @@ class Lowering(Interpreter):
         return None if shared is None else self._instruction(shared, op, ins, None)
 
     def _wholes(self, ins: Mapping[str, Any], rows: Sequence[str]) -> dict[str, Any]:
-        """Values by slot with tensors in the place of SelectedRows, but for the slots that may take
+        """Values by slot with tensors in place of SelectedRows, but for the slots that may take
         them.
         """
         for value in ins.values():
@@ -163,7 +163,7 @@ class Lowering(Interpreter):
         return ins if type(ins) is dict else dict(ins)
 
     def _whole(self, value: Any, takes_rows: bool) -> Any:
-        """A value with a tensor in the place of SelectedRows, where an operator takes none."""
+        """A value with a tensor in place of SelectedRows, where an operator takes none."""
         if isinstance(value, list):
             return [self._whole(each, takes_rows) for each in value]
         if takes_rows or not isinstance(value, Value) or value.kind is _TENSOR:
@@ -314,7 +314,7 @@ class Lowering(Interpreter):
 
 
 class _LoweringDriver(Driver):
-    """What a control-flow operator gets whose passes are put one behind the other."""
+    """What a control-flow operator gets whose passes are put one after the other."""
 
     def condition(self, name: str) -> bool:
         """A truth that follows from constants.

@@ -163,7 +163,7 @@ def update_stages(
 
 
 def pruned_to(program: Program, targets: Sequence[Operator], feed: Iterable[str]) -> Pruned:
-    """A run cut down to some operators of optimizers; to all of them where there are none."""
+    """A run cut down to some operators of optimizers; to all of them if there are none."""
     optimizers = [op for op in program.global_block().ops if op.role == OpRole.OPTIMIZE]
     return Pruned(frozenset(targets or optimizers), frozenset(feed))
 
@@ -237,7 +237,7 @@ class Plan(BlockPlan):
     @property
     def compiled(self) -> Any:
         """The compiled segment that was all of the last run, but for what read its batches; None
-        where there is none.
+        if there is none.
         """
         before = len(self.reading.steps)
         if len(self.items) != before + 1:

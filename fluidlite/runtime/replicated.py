@@ -191,7 +191,7 @@ def _sum(values: list[Any], scale: float) -> Any:
 
 
 def _joined(found: list[Any]) -> Any:
-    """Values of devices one behind the other; a list of what does not join."""
+    """Values of devices one after the other; a list of what does not join."""
     if all(isinstance(value, np.ndarray) for value in found):
         return as_fetched(np.concatenate([np.atleast_1d(value) for value in found]))
     if not all(isinstance(value, LoDTensor) for value in found):

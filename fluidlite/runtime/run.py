@@ -193,7 +193,7 @@ class Run:
         return doubts
 
     def fetched(self, name: str, env: Environment) -> Any:
-        """A copy of a fetched value as the user wants to have it; None where there is none.
+        """A copy of a fetched value as the user wants to have it; None if there is none.
 
         As an array, a gradient has no sequences: those of its variable are known.
         """

@@ -144,7 +144,7 @@ class Session:
             raise located(own, step.op, []) from error
 
     def _run_segment(self, segment: Segment, env: Environment) -> None:
-        """Run steps as one compiled function where there is one, else one by one."""
+        """Run steps as one compiled function if there is one, else one by one."""
         function = None
         if not self._interprets and not segment.is_ragged:
             function = segment.last = self._function(segment, env)
@@ -171,7 +171,7 @@ class Session:
                     env.pop(name, None)
 
     def _function(self, segment: Segment, env: Environment) -> CompiledSegment | None:
-        """The function for the values of an environment, where there is one."""
+        """The function for the values of an environment, if there is one."""
         if self.profile is None:
             return function_for(segment, env, self.backend, self.passes)
         begin = clock()

@@ -78,8 +78,8 @@ class TypedOps:
         return typed
 
     def fused(self, op: Op, ins: Mapping[str, Any], calling: Calling) -> TypedOp | None:
-        """The same of a composition that one prepared kernel computes as a whole; None where there
-        is none.
+        """The same of a composition that one prepared kernel computes as a whole; None if there is
+        none.
         """
         key = _key_of(op, ins)
         if key not in self._known:

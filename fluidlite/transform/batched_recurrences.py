@@ -63,7 +63,7 @@ class BatchedRecurrence:
         return whole
 
     def late_state(self) -> str | None:
-        """A state that is batched only behind the first step; None where there is none."""
+        """A state that is batched only behind the first step; None if there is none."""
         pairs = zip(self._states, self._batched)
         return next((s for s, known in pairs if s in self.inner.values and not known), None)
 

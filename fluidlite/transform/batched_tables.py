@@ -24,7 +24,7 @@ def rows_of_all(f: Batching, op: Any, ins: Values) -> dict[str, Any] | None:
 
 
 def _numbers(f: Batching, index: BatchedValue, height: int) -> Any:
-    """Numbers of rows of the tables of all examples, one behind the other: [examples, numbers]."""
+    """Numbers of rows of the tables of all examples, one after the other: [examples, numbers]."""
     count = index.shape[0] if index.ndim else 1
     numbers = f.reshaped(f.front(index), [-1, count])
     numbers = f.parent.cast(numbers, in_dtype=numbers.dtype, out_dtype="int64")

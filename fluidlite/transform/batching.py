@@ -96,7 +96,7 @@ class Batching(Interpreter):
     Args:
         block: where to append.
         size: the number of examples; -1 where it is known when the program runs.
-        rule_of: gives the rule of an operator's definition; None where there is none.
+        rule_of: gives the rule of an operator's definition; None if there is none.
         loop: appends an operator that runs for one example after the other.
         stem: what new variables are called; the program has none that begins so.
     """

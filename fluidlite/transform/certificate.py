@@ -34,7 +34,7 @@ class CertifiedGradient:
     variable: str
     version: int  #: how often the variable had been written, with this value
     sweep: int  #: which differentiation of the program
-    gradient: str  #: the variable that holds it; empty where there is none
+    gradient: str  #: the variable that holds it; empty if there is none
     method: str  #: "field", "numbers", "wrong", "missing" or "unknown"
     residue: int | None = None  #: along the direction that was drawn, in the first round
     expected: str = ""  #: where it is wrong

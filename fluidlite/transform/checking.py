@@ -86,7 +86,7 @@ def random_feeds(program: Program) -> dict[str, Any]:
 
 
 def with_random_values(program: Program, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of what stays between runs; random ones where there are none."""
+    """Values of what stays between runs; random ones if there are none."""
     block = program.global_block()
     lacking = [n for n in saved_names(program) if n not in values and n in block.vars]
     return {**values, **{name: random_value(block.vars[name]) for name in lacking}}

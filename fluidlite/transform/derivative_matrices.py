@@ -135,7 +135,7 @@ def _empty(program: Program, rows: _Elements, columns: _Elements) -> Transformed
 
 
 class _Elements:
-    """The elements of variables, one behind the other.
+    """The elements of variables, one after the other.
 
     Args:
         program: whose.

@@ -32,8 +32,8 @@ def inline(
     *,
     explain: bool = False,
 ) -> Program:
-    """A program with what another one does in its place; or with the operators of a block in the
-    place of the operator that runs it.
+    """A program with what another one does in its place; or with the operators of a block in place
+    of the operator that runs it.
 
     Variables of the callee get names of their own; what stays between runs and has the same name is
     one variable, as in :func:`merge`.
@@ -160,7 +160,7 @@ def _always_run(op: Operator) -> Operator:
 
 
 def _dissolve(copied: Program, place: tuple[int, int]) -> None:
-    """Let the operators of a block run in the place of what runs it."""
+    """Let the operators of a block run in place of what runs it."""
     block = copied.blocks[place[0]]
     op = block.ops[place[1]]
     inside = copied.blocks[op.attrs["sub_block"]]

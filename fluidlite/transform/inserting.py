@@ -192,7 +192,7 @@ def _replacements(results: Results, variables: Sequence[Variable]) -> list[Varia
 def _read_behind(
     op: Operator, variables: Sequence[Variable], results: Sequence[Variable | None]
 ) -> None:
-    """Let operators behind one read results in the place of what it writes."""
+    """Let operators behind one read results in place of what it writes."""
     for old, new in zip(variables, results):
         if new is not None and new is not old:
             check_alike(old, new)
@@ -203,7 +203,7 @@ def _read_behind(
 def _read_in_place(
     op: Operator, variables: Sequence[Variable], results: Sequence[Variable | None]
 ) -> None:
-    """Let an operator read results in the place of what it reads.
+    """Let an operator read results in place of what it reads.
 
     Raises:
         ArgumentError: it drives a block, which knows variables by their names.

@@ -140,7 +140,7 @@ Goal: TypeAlias = tuple[Any, Any]
 Goals: TypeAlias = "tuple[Goal, Goals] | None"  #: in a linked list, which alternatives share
 
 
-_END: Any = object()  #: in the place of goals: there are no alternatives any more
+_END: Any = object()  #: in place of goals: there are no alternatives any more
 
 
 class Matcher:
@@ -165,7 +165,7 @@ class Matcher:
         self.failure: Mismatch | None = None
 
     def match(self, at: int) -> Match | None:
-        """The match whose root is the operator at a position; None where there is none, and
+        """The match whose root is the operator at a position; None if there is none, and
         ``failure`` says why.
         """
         self._found, self._positions, self._taken = {}, {}, set()

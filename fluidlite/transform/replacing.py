@@ -1,4 +1,4 @@
-"""Another variable in the place of one."""
+"""Another variable in place of one."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def replace(
 
 
 def read_instead(block: Block, version: Version, new: Variable) -> None:
-    """Let the operators of a block read a variable in the place of a value.
+    """Let the operators of a block read a variable in place of a value.
 
     Args:
         block: is changed, and so are those within it.
@@ -138,7 +138,7 @@ def check_alike(old: Variable, new: Variable) -> None:
     if differs := difference(old, new):
         what, mine, theirs = differs
         raise error_of(what)(
-            f"cannot put {new.name!r} in the place of {old.name!r}: expected the {what} {mine}, "
+            f"cannot put {new.name!r} in place of {old.name!r}: expected the {what} {mine}, "
             f"got {theirs}"
         )
 
@@ -194,7 +194,7 @@ def check_gradients(
     Raises:
         UnsupportedError: says which gradient is there, or would be missing.
     """
-    what = f"cannot put {new.name!r} in the place of {old.name!r}"
+    what = f"cannot put {new.name!r} in place of {old.name!r}"
     instead = "; replace before append_backward or minimize, or in clone(for_test=True)"
     for variable in (old, new):
         name = variable.name + GRAD

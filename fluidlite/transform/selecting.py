@@ -239,6 +239,6 @@ def _none_there(program: Program, where: Operators) -> str:
 
 
 def declaring_block(block: Block, name: str) -> Block | None:
-    """The block whose variable a name means in a block; None where there is none."""
+    """The block whose variable a name means in a block; None if there is none."""
     variable = block.find_var_recursive(name)
     return None if variable is None else variable.block

@@ -223,7 +223,7 @@ def _computed(
 
 
 def _forms(op: Operator, block: Block) -> dict[str, Any]:
-    """Arrays in the place of what an operator reads only the shapes of, where these are known."""
+    """Arrays in place of what an operator reads only the shapes of, where these are known."""
     forms: dict[str, Any] = {}
     for name in op.input_arg_names:
         variable = block.find_var_recursive(name)

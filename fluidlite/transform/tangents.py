@@ -5,7 +5,7 @@ Its own gradient with respect to them transposes once more and applies the Jacob
 forward mode needs.  So the tangent of T's result is an output of ``T_grad_grad``, which every
 differentiable T has; what nobody wants of it is not computed.  Cheaper ways come first: a linear
 operator is applied to tangents as it is to values, and where the Jacobian is symmetric, ``T_grad``
-takes the tangent in the place of the cotangent.
+takes the tangent in place of the cotangent.
 """
 
 from __future__ import annotations

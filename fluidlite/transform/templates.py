@@ -1,4 +1,4 @@
-"""What a rule puts in the place of a match: traced once for each form of operands."""
+"""What a rule puts in place of a match: traced once for each form of operands."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def merge3_values(
 
 
 def is_equal_value(one: Any, other: Any) -> bool:
-    """Whether two values of a variable are the same to the last bit; None where there is none."""
+    """Whether two values of a variable are the same to the last bit; None if there is none."""
     if one is None or other is None:
         return one is other
     return _parts(one) == _parts(other)

@@ -16,7 +16,7 @@ SECONDS = 60
 
 
 def executable():
-    """The path of a browser; None where there is none."""
+    """The path of a browser; None if there is none."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 

@@ -121,7 +121,7 @@ def pull_back(
 
 
 def outputs_of(found: Any) -> list[Any]:
-    """What a function returned, as a list; whole tensors in the place of some of their rows."""
+    """What a function returned, as a list; whole tensors in place of some of their rows."""
     listed = list(found) if isinstance(found, (list, tuple)) else [found]
     return [v.to_dense() if isinstance(v, SelectedRows) else v for v in listed]
 

@@ -140,7 +140,7 @@ def another_type(rng, program, op):
     made.role = op.role
     ops = [made if each is op else each for each in block.ops[:-1]]
     block.set_ops(ops)
-    return f"{type} in the place of {op.type}"
+    return f"{type} in place of {op.type}"
 
 
 def moved(rng, program, op):

@@ -81,7 +81,7 @@ def bad_inputs(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def bad_arrays(array: Any) -> Iterator[tuple[str, np.ndarray]]:
-    """Bad arrays in the place of a good one, and their names."""
+    """Bad arrays in place of a good one, and their names."""
     if not isinstance(array, np.ndarray):
         return
     for axis in range(array.ndim):

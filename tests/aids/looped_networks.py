@@ -1,6 +1,6 @@
 """Random networks with loops and branches in each other, and the same ones without a loop.
 
-Where a network has a loop its twin has the passes one behind the other, so that all orders of its
+Where a network has a loop its twin has the passes one after the other, so that all orders of its
 gradients are those of programs without loops.
 """
 

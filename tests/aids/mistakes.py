@@ -182,11 +182,11 @@ ERRORS = {
     "a tensor and a variable": ("feed it", "fluid.data('x', [2]) + fluid.ones([2])  # here"),
     "a list and a variable": ("layers.assign", "fluid.data('x', [2]) + [1.0, 2.0]  # here"),
     "a question for None": ("`is None`", "fluid.data('x', [2]) == None  # here"),
-    "a width in the place of sizes": (
+    "a width in place of sizes": (
         "[number of ids, width of a row]",
         "fluid.embedding(fluid.data('x', [None], 'int64'), 10)  # here",
     ),
-    "a shape in the place of a name": ("the name", "fluid.data([None, 3], 'x')  # here"),
+    "a shape in place of a name": ("the name", "fluid.data([None, 3], 'x')  # here"),
     "an activation that is a function": (
         "act='relu'",
         "fluid.layers.fc(fluid.data('x', [2, 3]), 4, act=fluid.layers.relu)  # here",

@@ -12,7 +12,7 @@ RECORDED = Path(__file__).resolve().parents[1] / "data" / "paddle_2" / "draws.js
 
 
 def initial(paddle):
-    """First values of a parameter by each initializer, one behind the other."""
+    """First values of a parameter by each initializer, one after the other."""
     names = "TruncatedNormal XavierNormal XavierUniform KaimingNormal KaimingUniform Normal Uniform"
     for name in [*names.split(), "Orthogonal"]:
         first = getattr(paddle.nn.initializer, name)()
@@ -20,7 +20,7 @@ def initial(paddle):
 
 
 def layers(paddle):
-    """Parameters of layers, one behind the other."""
+    """Parameters of layers, one after the other."""
     nn = paddle.nn
     made = [nn.Linear(3, 2), nn.Conv2D(2, 3, 2), nn.Embedding(3, 2), nn.LSTM(2, 2), nn.GRU(2, 2)]
     made += [nn.Conv2DTranspose(2, 3, 2), nn.Bilinear(2, 2, 2), nn.SpectralNorm([2, 3])]
@@ -53,7 +53,7 @@ def in_place(paddle):
 
 
 def functions(paddle):
-    """Functions, one behind the other."""
+    """Functions, one after the other."""
     yield paddle.rand([3], "float64")
     yield paddle.randn([5], "float64")
     yield paddle.uniform([3], min=-2, max=5)
@@ -67,7 +67,7 @@ def functions(paddle):
 
 
 def dropping(paddle):
-    """Ways to drop elements, one behind the other."""
+    """Ways to drop elements, one after the other."""
     F, ones = paddle.nn.functional, paddle.ones
     yield F.dropout(ones([7]))
     yield F.dropout(ones([2, 3]), 0.3, axis=0)

@@ -132,7 +132,7 @@ def _alike(one, other):
 def difference(name):
     """How the parameters of a served name differ from those of paddle 2.6; None where not.
 
-    Others may follow, and have defaults where there are none in paddle.
+    Others may follow, and have defaults if there are none in paddle.
     """
     module, _, last = name.rpartition(".")
     kind, text, *_ = listed()[module][last]

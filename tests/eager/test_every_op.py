@@ -50,7 +50,7 @@ def dense(value):
 
 
 def close(found, expected, tolerance):
-    """Tensors agree with arrays; None only where there is none."""
+    """Tensors agree with arrays; None only if there is none."""
     for a, b in zip(found, expected, strict=True):
         assert (a is None) == (b is None)
         if a is not None:

@@ -79,7 +79,7 @@ CALLS = {
         [IMAGE],
         lambda x: operator("spp", {"X": x}, FLOAT, pyramid_height=2, pooling_type="max"),
     ),
-    "rows in the place of others": (
+    "rows in place of others": (
         [[None, 3], [2, 3]],
         lambda x, new: layers.scatter(x, layers.assign(np.array([1, 0])), new),
     ),

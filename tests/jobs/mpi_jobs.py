@@ -26,7 +26,7 @@ class Job(NamedTuple):
 
 
 def mpiexec():
-    """The mpiexec of this Python's environment, or any; None where there is none."""
+    """The mpiexec of this Python's environment, or any; None if there is none."""
     beside = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
     return beside or shutil.which("mpiexec")
 

@@ -22,7 +22,7 @@ def zeros(lengths):
 
 
 def images(channels, high, wide):
-    """Images one behind the other, and the sequences that say how large they are."""
+    """Images one after the other, and the sequences that say how large they are."""
     sizes = [channels * h * w for h, w in zip(high, wide)]
     return ragged(rng.normal(size=[sum(sizes), 1]), sizes), zeros(high), zeros(wide)
 

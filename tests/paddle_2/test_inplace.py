@@ -1,4 +1,4 @@
-"""Functions that write their result in the place of their first argument."""
+"""Functions that write their result in place of their first argument."""
 
 import numpy as np
 import pytest

@@ -74,7 +74,7 @@ class Given(Dataset):
 
 
 def plain(value):
-    """A batch with lists in the place of its tensors."""
+    """A batch with lists in place of its tensors."""
     if isinstance(value, paddle.Tensor):
         return value.tolist()
     if isinstance(value, dict):

@@ -28,7 +28,7 @@ from .ways import (
     started,
 )
 
-#: a Python that has paddlepaddle 1.8.5; None where there is none
+#: a Python that has paddlepaddle 1.8.5; None if there is none
 PYTHON = os.environ.get("FLUIDLITE_PADDLE18")
 HERE = Path(__file__).parent
 #: how far two elements may be apart, relative to the largest of the array

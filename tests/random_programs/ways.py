@@ -160,7 +160,7 @@ def compiled(library, built, seed, start, dtype="float32", executor=None):
 
 
 def difference(found, wanted, names, tolerance):
-    """The first difference of two ways; None where there is none.
+    """The first difference of two ways; None if there is none.
 
     Args:
         found, wanted: of each.

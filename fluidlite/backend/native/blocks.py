@@ -90,7 +90,7 @@ class Pieces:
         return [cut(starts, piece.shape, whole.shape) for piece, starts in _spans(whole)]
 
     def rows(self) -> set[int]:
-        """The numbers of columns in which parts and pieces lie one behind the other."""
+        """The numbers of columns in which parts and pieces lie one after the other."""
         widths: set[int] = set()
         for node in self._nodes:
             cuts = [(node, node.arguments[0])] if node.function == "part" else []

@@ -56,7 +56,7 @@ class Compiler:
     @lazy
     def command(self) -> list[str]:
         """What calls the compiler: ``FLUIDLITE_CC``, the system's, or that of the package ziglang;
-        empty where there is none.
+        empty if there is none.
         """
         said = os.environ.get("FLUIDLITE_CC")
         if said is not None:
@@ -76,7 +76,7 @@ class Compiler:
 
     @lazy
     def version(self) -> str:
-        """What the compiler says of itself; empty where there is none that works here."""
+        """What the compiler says of itself; empty if there is none that works here."""
         if not self.command or sys.platform not in ("linux", "darwin") or sys.maxsize < 2**32:
             return ""
         if platform.python_implementation() != "CPython":

@@ -84,7 +84,7 @@ class KernelCache:
         os.replace(digest, self.folder / f"{base}.sum")
 
     def load(self, base: str, name: str) -> Kernel | None:
-        """A kernel from its file; None where there is none that can be trusted.
+        """A kernel from its file; None if there is none that can be trusted.
 
         Args:
             base: of the file's name.

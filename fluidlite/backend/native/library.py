@@ -52,7 +52,7 @@ class NativeKernels(KernelLibrary):
         self.command_functions: CommandFunctions | None = None
 
     def cost(self, instruction: Any, layouts: Any) -> float | None:
-        """What a kernel costs as a multiple of NumPy's; None where there is none by itself."""
+        """What a kernel costs as a multiple of NumPy's; None if there is none by itself."""
         return None if _product_of(instruction) is None else CALL
 
     def offer(self, instruction: Any, layouts: Any, epilogues: Any) -> Offer | None:

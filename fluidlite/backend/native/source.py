@@ -248,7 +248,7 @@ class _Kernel:
         return named(lines, len(self._inputs), offset, blocks, float(costs))
 
     def _count(self) -> str:
-        """The C of the number of elements: of an array that has all of them, where there is one."""
+        """The C of the number of elements: of an array that has all of them, if there is one."""
         for k, node in enumerate(self._inputs):
             if node.size == self._size:
                 return f"elements(args, {k})"

@@ -368,7 +368,7 @@ def broadcast_to(value: Any, shape: Any) -> ArraySymbol:
 
 
 def concatenate(values: Sequence[Any], axis: int = 0) -> ArraySymbol:
-    """Values one behind the other along a dimension."""
+    """Values one after the other along a dimension."""
     if not all(isinstance(value, ArraySymbol) and value.ndim for value in values):
         raise Untraceable("what is put together with arrays")
     first = values[0]

@@ -103,7 +103,7 @@ def _by_channel(
     if layout is None or not fits or layout.form != row_major(x.shape):
         return None
     if instruction.op.type in ("elementwise_max", "elementwise_min"):
-        return None  # the library's give the other one in the place of NaN
+        return None  # the library's give the other one in place of NaN
     library, algorithm = onednn.library, ALGORITHMS[instruction.op.type]
     form = row_major((1, x.shape[1], *(1 for _ in x.shape[2:])))
     descriptor = PrimitiveDescriptor(

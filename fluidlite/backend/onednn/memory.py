@@ -141,7 +141,7 @@ def chosen(library: Library, form: Form, handle: Any) -> Layout | None:
 
 
 def described(library: Library, form: Form, layout: Layout | None) -> Layout:
-    """A layout, or in the place of None that of the plain array."""
+    """A layout, or in place of None that of the plain array."""
     return Layout(library, form) if layout is None else layout
 
 

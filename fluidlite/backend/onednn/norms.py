@@ -1,6 +1,6 @@
 """Bounds of Euclidean norms, which tell that nothing in a value is infinite or not a number.
 
-Kernels of the library that take a maximum give the other operand in the place of NaN, and those
+Kernels of the library that take a maximum give the other operand in place of NaN, and those
 that mask give zero.  They run only where a bound shows that they meet no such element; else they
 decline, and NumPy's kernels, which keep it, run in their place.  A bound follows from those of the
 operands: a convolution multiplies the norm by at most the filters' norm and the root of the number

@@ -110,7 +110,7 @@ class OneDnnKernels(KernelLibrary):
         return LOW if self._everywhere else served[1](self, instruction, layouts)
 
     def offer(self, instruction: Any, layouts: Layouts, epilogues: Epilogues) -> Offer | None:
-        """A kernel for an instruction; None where there is none after all."""
+        """A kernel for an instruction; None if there is none after all."""
         try:
             return _served[instruction.op.type][0](self, instruction, layouts, epilogues)
         except NotDone:

@@ -131,7 +131,7 @@ has_non_empty_grad_op_maker = has_grad_op_maker
 
 
 def has_infer_inplace(op_type: str) -> bool:
-    """Whether an operator may write its result in the place of what it reads: here, none does."""
+    """Whether an operator may write its result in place of what it reads: here, none does."""
     return False
 
 

@@ -29,12 +29,12 @@ def leave_local_scope() -> None:
 
 
 def var(name: str) -> Any:
-    """The variable of a name in the innermost scope; it is made where there is none."""
+    """The variable of a name in the innermost scope; it is made if there is none."""
     return get_cur_scope().var(name)
 
 
 def find_var(name: str) -> Any:
-    """The variable of a name in the innermost scope or one around it; None where there is none."""
+    """The variable of a name in the innermost scope or one around it; None if there is none."""
     return get_cur_scope().find_var(name)
 
 

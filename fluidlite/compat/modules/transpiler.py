@@ -195,12 +195,12 @@ def delete_ops(block: Any, ops: Iterable[Any]) -> None:
 
 
 def find_op_by_input_arg(block: Any, arg_name: str) -> int:
-    """The place of the first operator that reads a variable; -1 where there is none."""
+    """The place of the first operator that reads a variable; -1 if there is none."""
     return next((i for i, op in enumerate(block.ops) if arg_name in op.input_arg_names), -1)
 
 
 def find_op_by_output_arg(block: Any, arg_name: str, reverse: bool = False) -> int:
-    """The place of the first operator, or the last one, that writes a variable; -1 where there is
+    """The place of the first operator, or the last one, that writes a variable; -1 if there is
     none.
     """
     found = [i for i, op in enumerate(block.ops) if arg_name in op.output_arg_names]

@@ -245,7 +245,7 @@ def _blanks(like: Any) -> Any:
 
 
 def _blank(like: Any) -> Variable:
-    """Zeros in the place of a value that nothing reads."""
+    """Zeros in place of a value that nothing reads."""
     sizes = [1]
     if isinstance(like, Variable) and like.has_shape:
         sizes = [n if n > 0 else 1 for n in like.shape]

@@ -87,7 +87,7 @@ class Built:
             with _reading(args, given, self.capture):
                 found = function(*given[0], **given[1])
             self.outputs: list[Variable] = []
-            #: what the function gives, with the numbers of outputs in the place of variables
+            #: what the function gives, with the numbers of outputs in place of variables
             self.structure: Any = mapped(found, self._fetched)
         self.held = mapped(self.held, lambda each: None if isinstance(each, TensorRecord) else each)
         if self.startup.global_block().ops:

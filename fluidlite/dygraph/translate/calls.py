@@ -59,7 +59,7 @@ class Caller:
         self._translated = translated
 
     def __call__(self, function: Any) -> Any:
-        """What is called in the place of a function.
+        """What is called in place of a function.
 
         Args:
             function: what the user calls: a function, a method, a layer, a class, anything.

@@ -44,7 +44,7 @@ def while_(test: Function, body: Function, stop: Function | None, assigned: Assi
     Args:
         test: whether to go on.
         body: what is repeated.
-        stop: whether ``break`` was reached; None where there is none.
+        stop: whether ``break`` was reached; None if there is none.
         assigned: what the body assigns.
     """
     goes_on = test if stop is None else lambda: _both(not_(stop()), test)

@@ -101,7 +101,7 @@ class Runner:
             given: tensors and arrays for the inputs of the program.
 
         Returns:
-            what the function gives, with tensors in the place of variables.
+            what the function gives, with tensors in place of variables.
         """
         built = self._built
         tensors = dict(zip((v.name for v in built.inputs), given))
@@ -175,7 +175,7 @@ class Runner:
 
 
 def _assembled(structure: Any, found: list[Any]) -> Any:
-    """What a function gives, with tensors in the place of the numbers of outputs."""
+    """What a function gives, with tensors in place of the numbers of outputs."""
     if isinstance(structure, Output):
         return found[structure.number]
     if isinstance(structure, OutputParts):

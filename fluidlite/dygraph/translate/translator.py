@@ -77,7 +77,7 @@ class ProgramCache:
     def of(
         self, function: Any, translated: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Built, Runner]:
-        """The program of a call, built where there is none.
+        """The program of a call, built if there is none.
 
         Args:
             function: the user's.
@@ -177,7 +177,7 @@ class ProgramTranslator(SavesProgram, Described):
             dygraph_func, args, kwargs: as of :meth:`get_output`.
 
         Returns:
-            what the function gives, and the program; None where there is none.
+            what the function gives, and the program; None if there is none.
         """
         function, args = _checked(dygraph_func, "get_output", args)
         if not self.enabled:

@@ -42,7 +42,7 @@ def backward(
 
     Args:
         tensors: what is differentiated: a tensor or a list of them.
-        grad_tensors: their cotangents in their shapes; None for 1, where there is one element.
+        grad_tensors: their cotangents in their shapes; None for 1, if there is one element.
         retain_graph: keep the graph, so that this can be done again.
         create_graph: record the gradients, so that they can be differentiated.
         inputs: the tensors that get a gradient, and no others; all leaves when None.
@@ -84,7 +84,7 @@ def grad(
     Args:
         outputs: a tensor or a list of them.
         inputs: a tensor or a list of them.
-        grad_outputs: the cotangents of the outputs in their shapes; None for 1, where there is one
+        grad_outputs: the cotangents of the outputs in their shapes; None for 1, if there is one
             element.
         retain_graph: keep the graph, so that it can be differentiated again.
         create_graph: record the gradients, so that they can be differentiated; keeps the graph,

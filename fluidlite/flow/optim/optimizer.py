@@ -204,7 +204,7 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """What has to be kept so that training can go on: ``state`` by number of the parameter, and
-        ``param_groups``, with numbers in the place of parameters.
+        ``param_groups``, with numbers in place of parameters.
         """
         numbers, groups = self._numbered()
         make: Any = self.param_groups[0]["params"][0].results if numbers else None

@@ -1,4 +1,4 @@
-"""Functions between layers that write their result in the place of what they are given."""
+"""Functions between layers that write their result in place of what they are given."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def interpolate(
     Args:
         x: [N, C, H, W]; [N, C, L] for ``linear``, and [N, C, D, H, W] for ``trilinear``.
         size: the new sizes: a number, or one for every dimension.
-        scale_factor: how many times larger they are, in the place of ``size``; the new sizes must
+        scale_factor: how many times larger they are, in place of ``size``; the new sizes must
             be whole numbers.  Of variables whose sizes are not known, one whole number.
         mode: nearest, linear, bilinear, bicubic, trilinear, or area: averages of parts.
         align_corners: the outermost elements stay where they are.

@@ -1,6 +1,6 @@
 """Recurrent layers in ONNX: `LSTM` and `GRU`.
 
-Sequences of several lengths lie one behind the other here, and side by side in ONNX, padded to the
+Sequences of several lengths lie one after the other here, and side by side in ONNX, padded to the
 longest: rows are gathered by numbers that follow from the lengths.
 """
 
@@ -63,7 +63,7 @@ def gathered(graph: OnnxGraph, made: Any, rows: PaddedRows, size: int, like: Any
 
 
 def first_state(graph: OnnxGraph, value: Any) -> Any:
-    """A state before the first step, [1, sequences, size]; None where there is none."""
+    """A state before the first step, [1, sequences, size]; None if there is none."""
     return None if value is None else graph.Unsqueeze(value, np.array([0], np.int64))
 
 

@@ -116,7 +116,7 @@ class CyclicLR(LRScheduler):
         mode: how high it rises: triangular: always as high; triangular2: half as high in each
             cycle as in that before; exp_range: as high as ``exp_gamma`` to the number of the epoch.
         exp_gamma: of exp_range.
-        scale_fn: a function that gives how high, in the place of ``mode``.
+        scale_fn: a function that gives how high, in place of ``mode``.
         scale_mode: what it is given: the number of the cycle, from 1 on ("cycle"), or that of the
             epoch ("iterations").
     """

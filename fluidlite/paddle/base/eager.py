@@ -91,7 +91,7 @@ def to_variable(
 def calc_gradient(
     targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Any = None
 ) -> Any:
-    """The gradients of variables: one where there is one of them, else a list.
+    """The gradients of variables: one if there is one of them, else a list.
 
     Args:
         targets, inputs, target_gradients, no_grad_set: as of ``paddle.static.gradients``.

@@ -350,7 +350,7 @@ def reduce_scatter(
 
 def _fill(what: str, targets: list[Any], arrays: Sequence[Any], sample: Any) -> None:
     """Put arrays into a list: into its tensors, or as new ones where it is empty; or into a tensor,
-    one behind the other.
+    one after the other.
     """
     if isinstance(targets, TensorRecord):
         _write(targets, np.reshape(arrays, targets.array.shape))

@@ -168,7 +168,7 @@ def global_group() -> Group:
 
 
 def get_group(id: int = 0) -> Group | None:
-    """The group of a number; None where there is none.
+    """The group of a number; None if there is none.
 
     Args:
         id: its number; 0 is that of all processes.

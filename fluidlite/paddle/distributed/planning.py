@@ -60,7 +60,7 @@ class Settings:
 
         Args:
             name: its name.
-            default: what is given where there is none.
+            default: what is given if there is none.
         """
         return vars(self).get(name, default)
 

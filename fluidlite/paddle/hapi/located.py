@@ -50,7 +50,7 @@ def calls_of(net: Layer, inputs: Sequence[Any]) -> list[tuple[Layer, Any, Any]]:
     """The layers that a call of a network calls, with what each was first given and gave.
 
     Args:
-        net: the network; it is one of them where there are none within.
+        net: the network; it is one of them if there are none within.
         inputs: what it is called with.
     """
     calls: dict[int, tuple[Layer, Any, Any]] = {}

@@ -58,7 +58,7 @@ def summary(
         net: a layer that runs at once.
         input_size: the shape of its input as a tuple, or a list of several.
         dtypes: element types of the inputs; float32 when None.
-        input: a tensor, or a dictionary of them, in the place of shapes.
+        input: a tensor, or a dictionary of them, in place of shapes.
 
     Returns:
         the numbers of elements, ``total_params`` and ``trainable_params``.

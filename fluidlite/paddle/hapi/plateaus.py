@@ -35,7 +35,7 @@ class _Monitor(Callback):
         self.best_value = best if best is not None else -np.inf if self._rises else np.inf
 
     def _value(self, logs: dict[str, Any] | None) -> float | None:
-        """The number; None where there is none, which is said."""
+        """The number; None if there is none, which is said."""
         value = (logs or {}).get(self.monitor)
         if value is None:
             known = ", ".join(map(str, logs or {}))

@@ -79,7 +79,7 @@ class ProgressBar(Described):
         file.flush()
 
     def _place(self, number: int) -> str:
-        """Which step it is, with the bar where there is one."""
+        """Which step it is, with the bar if there is one."""
         if self._num is None:
             return f"{self.name} {number:3d}"
         digits = len(str(self._num))

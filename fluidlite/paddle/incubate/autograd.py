@@ -29,7 +29,7 @@ class Jacobian:
 
     Args:
         func: takes tensors or variables, gives one or several.
-        xs: where: one, or a list of them, whose elements, one behind the other, are the columns.
+        xs: where: one, or a list of them, whose elements, one after the other, are the columns.
         is_batched: whether the first dimension counts samples that do not depend on each other.
 
     >>> from fluidlite import paddle
@@ -65,7 +65,7 @@ class Hessian:
 
     Args:
         func: takes tensors or variables, gives one of one element, in each sample.
-        xs: where: one, or a list of them, whose elements, one behind the other, are the columns.
+        xs: where: one, or a list of them, whose elements, one after the other, are the columns.
         is_batched: whether the first dimension counts samples that do not depend on each other.
 
     Raises:

@@ -36,7 +36,7 @@ def graph_reindex(
     Args:
         x: the nodes, int32 or int64, each once.
         neighbors: the neighbours of the first one, of the second one, ...
-        count: how many each has, int32; for several kinds of edges one behind the other.
+        count: how many each has, int32; for several kinds of edges one after the other.
         value_buffer, index_buffer, flag_buffer_hashtable, name: accepted.
 
     Returns:

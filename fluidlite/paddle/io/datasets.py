@@ -31,7 +31,7 @@ class TensorDataset(datasets.TensorDataset):
 
 
 class ConcatDataset(datasets.ConcatDataset):
-    """Data sets, one behind the other.
+    """Data sets, one after the other.
 
     Args:
         datasets: they, each with samples by number.
@@ -106,7 +106,7 @@ class ComposeDataset(Dataset):
 
 
 class ChainDataset(IterableDataset):
-    """Data sets that are read in order, one behind the other.
+    """Data sets that are read in order, one after the other.
 
     Args:
         datasets: they.

@@ -38,7 +38,7 @@ class DataLoader(BatchMaker):
         places: a place or a list of them: in static mode, each step has a batch for each.
         return_list: in static mode: give fields in their order; False: dictionaries by the names of
             ``feed_list``, one for each place.
-        batch_sampler: gives the numbers of the samples of each batch, in the place of
+        batch_sampler: gives the numbers of the samples of each batch, in place of
             ``batch_size``, ``shuffle`` and ``drop_last``.
         batch_size: how many samples a batch has; None: samples come one by one.
         shuffle: whether each pass has an order of its own.

@@ -29,7 +29,7 @@ class RandomSampler(Sampler):
         data_source: the samples; their number is asked for.
         replacement: whether a sample may come several times.
         num_samples: with ``replacement``: how many are drawn; as many as there are when None.
-        generator: an iterator of numbers, in the place of what is drawn.
+        generator: an iterator of numbers, in place of what is drawn.
 
     Raises:
         ArgumentError: an argument is of another kind, or ``num_samples`` is given without
@@ -148,7 +148,7 @@ class BatchSampler(Groups):
 
     Args:
         dataset: the data set.
-        sampler: gives numbers of samples, in the place of a data set.
+        sampler: gives numbers of samples, in place of a data set.
         shuffle: whether each pass over a data set has an order of its own.
         batch_size: how many a batch has.
         drop_last: whether to leave out a last batch that has fewer.

@@ -104,7 +104,7 @@ class StaticFunction(Described):
 
     @property
     def last(self) -> Built | None:
-        """The program of the last call; None where there is none."""
+        """The program of the last call; None if there is none."""
         return self._last
 
     @property
@@ -283,7 +283,7 @@ def built(function: Any, owner: Any, spec: Spec) -> Built:
 
     Args:
         function: the function, or a method.
-        owner: the layer that is its first argument; None where there is none.
+        owner: the layer that is its first argument; None if there is none.
         spec: ``InputSpec``s, tensors, arrays and plain values.
 
     Raises:

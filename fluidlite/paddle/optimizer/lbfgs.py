@@ -216,7 +216,7 @@ class _Steps:
         return self._closure()
 
     def _gradient(self) -> Array:
-        """The gradients of all parameters in a vector; zeros where there are none."""
+        """The gradients of all parameters in a vector; zeros if there are none."""
         parts = [
             np.zeros(p.array.size, p.array.dtype) if p.grad is None else p.grad.array.reshape(-1)
             for p in self._parameters

@@ -145,7 +145,7 @@ class QuantConfig(Described):
             self._of_types[each] = SingleLayerConfig(activation, weight)
 
     def add_qat_layer_mapping(self, source: type, target: type) -> None:
-        """Say what stands in the place of layers of a class.
+        """Say what stands in place of layers of a class.
 
         Args:
             source: that class.
@@ -177,7 +177,7 @@ class QuantConfig(Described):
 
     @property
     def qat_layer_mappings(self) -> dict[type, type]:
-        """What stands in the place of layers of a class."""
+        """What stands in place of layers of a class."""
         return self._mapping
 
     @property
@@ -205,7 +205,7 @@ class QuantConfig(Described):
             yield from self._found(child, config)
 
     def _get_qat_layer(self, layer: Layer) -> Layer | None:
-        """What stands in the place of a layer; None for the layer itself."""
+        """What stands in place of a layer; None for the layer itself."""
         config = self._of_layers.get(layer)
         target = self._mapping.get(type(layer))
         return None if config is None or target is None else target(layer, config)

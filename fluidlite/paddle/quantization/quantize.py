@@ -79,7 +79,7 @@ class Quantization:
 
 
 def _rounding(layer: Layer) -> Layer | None:
-    """What rounds in the place of a quanter."""
+    """What rounds in place of a quanter."""
     return LinearQuanterDequanter.from_quanter(layer) if isinstance(layer, BaseQuanter) else None
 
 
@@ -88,7 +88,7 @@ def _replace(
     replacement: Callable[[Any], Layer | None],
     seen: dict[Layer, Layer | None] | None = None,
 ) -> None:
-    """Put others in the place of layers; what is put there is not looked into.
+    """Put others in place of layers; what is put there is not looked into.
 
     A layer that stands in several places has one replacement.
     """

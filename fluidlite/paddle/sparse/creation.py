@@ -124,7 +124,7 @@ def sparse_csr_tensor(
 
     Args:
         crows: [rows + 1]: where each row begins, and where the last one ends; those of several
-            matrices one behind the other.
+            matrices one after the other.
         cols: [stored]: the column of each element.
         shape: [rows, columns] or [matrices, rows, columns].
 

@@ -56,7 +56,7 @@ def transpose(x: SparseTensor, perm: Sequence[int], name: str | None = None) -> 
     """The tensor with its dimensions in another order.
 
     Args:
-        perm: the old dimension in the place of each new one.  Those with coordinates stay in front
+        perm: the old dimension in place of each new one.  Those with coordinates stay in front
             of those without.
 
     Raises:

@@ -356,7 +356,7 @@ class CsrTensor(SparseTensor):
     """A matrix by rows, or several of them.
 
     Args:
-        begins: [rows + 1], of several matrices one behind the other: where each row begins, and
+        begins: [rows + 1], of several matrices one after the other: where each row begins, and
             where the last one ends.
         columns: [stored].
         values: [stored]: a dense tensor.

@@ -73,7 +73,7 @@ def write_details(path_prefix: str, details: Mapping[str, Mapping[str, Any]]) ->
 
 
 def read_details(path_prefix: str) -> dict[str, Any]:
-    """What was written beside a model; nothing where there is none.
+    """What was written beside a model; nothing if there is none.
 
     Args:
         path_prefix: as of the model.

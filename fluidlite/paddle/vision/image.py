@@ -46,7 +46,7 @@ def get_image_backend() -> str:
 
 
 def checked_backend(backend: str | None) -> str:
-    """A choice, that of ``set_image_backend`` where there is none.
+    """A choice, that of ``set_image_backend`` if there is none.
 
     Args:
         backend: the choice.

@@ -150,7 +150,7 @@ class PirFile:
         return None if dtype is None else Spec(tuple(map(int, sizes)), dtype, holds)
 
     def _element(self, name: str) -> DType | None:
-        """An element type; None where there is none of that name here."""
+        """An element type; None if there is none of that name here."""
         try:
             return as_dtype(_ELEMENTS[name])
         except (DTypeError, KeyError):

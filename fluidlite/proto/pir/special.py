@@ -148,7 +148,7 @@ def _rank(decoder: PirDecoder, op: Operation, block: Block) -> None:
 
 
 def _median(decoder: PirDecoder, op: Operation, block: Block) -> None:
-    """The middle of those that are numbers, and what is no number where there is one."""
+    """The middle of those that are numbers, and what is no number if there is one."""
     if op.attributes.get("mode", "avg") != "avg":
         decoder.append_unknown(op, block)
         return

@@ -28,7 +28,7 @@ def eliminate_copies(graph: Graph, context: Context) -> bool:
 
 
 def _put_together(instruction: Instruction) -> Value | None:
-    """The value all of whose elements an instruction puts one behind the other again, in their
+    """The value all of whose elements an instruction puts one after the other again, in their
     order; None where it does something else.
     """
     parts, result = instruction.inputs, instruction.result

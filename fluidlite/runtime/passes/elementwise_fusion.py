@@ -19,7 +19,7 @@ from ..value import Value
 from .form import Context, Pass
 
 MOST = 48  #: instructions of one group
-LARGE = 1 << 16  #: work from which on a loop in the place of two is worth compiling
+LARGE = 1 << 16  #: work from which on a loop in place of two is worth compiling
 #: instructions of a graph that is looked at: looking takes as long as all other passes together
 LONGEST = 10_000
 
@@ -237,7 +237,7 @@ class _Fusion:
     # -- rewriting ---------------------------------------------------------------------------------
 
     def _replace(self, group: _Group, kernel: Any) -> None:
-        """One instruction in the place of a group."""
+        """One instruction in place of a group."""
         last = group.members[-1]
         slots = tuple(f"In{k}" for k in range(len(group.inputs)))
         fused = Instruction(last.op, slots, list(group.inputs), {}, last.origin)
@@ -280,7 +280,7 @@ def _repeats(instruction: Instruction) -> bool:
 
 
 def _joins(instruction: Instruction) -> bool:
-    """Whether an instruction only puts values one behind the other."""
+    """Whether an instruction only puts values one after the other."""
     given = instruction.inputs
     return bool(given) and instruction.op.joins(given[0].spec) is not None
 

@@ -128,7 +128,7 @@ def _views_since(
 def _batch(
     group: Sequence[Instruction], graph: Graph, context: Context, position: dict[Instruction, int]
 ) -> bool:
-    """One product in the place of several, and slices of it."""
+    """One product in place of several, and slices of it."""
     if len(group) < FEWEST:
         return False
     first = group[0]
@@ -254,7 +254,7 @@ def _transpose_once(group: Sequence[Instruction], graph: Graph, context: Context
 
 
 def _transposed(matrix: Any, out: Any = None, strip: int = STRIP) -> Any:
-    """The transpose of a matrix, its rows one behind the other."""
+    """The transpose of a matrix, its rows one after the other."""
     out = np.empty(matrix.shape[::-1], matrix.dtype) if out is None else out
     for begin in range(0, len(matrix), strip):
         out[:, begin : begin + strip] = matrix[begin : begin + strip].T

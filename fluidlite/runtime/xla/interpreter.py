@@ -60,7 +60,7 @@ class TracedEval(Eval):
 
 
 def dense(op: Op, ins: Mapping[str, Any]) -> tuple[Op, Mapping[str, Any]]:
-    """An operator that gives whole tensors, in the place of one that stores some rows of them."""
+    """An operator that gives whole tensors, in place of one that stores some rows of them."""
     if op.type != "selected_rows":
         return op, ins
     attrs = op.attr_values()
@@ -68,7 +68,7 @@ def dense(op: Op, ins: Mapping[str, Any]) -> tuple[Op, Mapping[str, Any]]:
 
 
 def _known(value: Any, shapes_suffice: bool) -> tuple[Any] | None:
-    """A value that an operator can be computed with now; None where there is none."""
+    """A value that an operator can be computed with now; None if there is none."""
     if value is None:
         return (None,)
     if isinstance(value, list):

@@ -44,7 +44,7 @@ class Likelihoods:
         self._pulled: dict[int, _Pulled] = {}
 
     def improve(self, step: Step, ins: Mapping[str, Any], outs: dict[str, Any]) -> None:
-        """Put what is computed from logits in the place of what a step has made.
+        """Put what is computed from logits in place of what a step has made.
 
         Args:
             step: that has been computed.

@@ -81,7 +81,7 @@ class MeshGroup(Unrepeated):
         return lax.all_gather(x, self._axis)[root]
 
     def all_gather(self, x: Any, ring: int) -> Any:
-        """All devices' ``x``, one behind the other."""
+        """All devices' ``x``, one after the other."""
         return lax.all_gather(x, self._axis, tiled=True)
 
     def reduce_scatter(self, x: Any, ring: int) -> Any:

@@ -100,7 +100,7 @@ def _makers(jaxpr: Any) -> dict[Any, Any]:
 
 
 def _made(variable: Any, place: _Place) -> Any:
-    """The equation that makes a variable; None where there is none."""
+    """The equation that makes a variable; None if there is none."""
     return None if hasattr(variable, "val") else place.makers.get(variable)
 
 

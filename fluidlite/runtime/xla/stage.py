@@ -122,7 +122,7 @@ class CompiledStage:
             first: the names of what is donated.
             second: those of what else is given.
             checks: whether it looks at what must hold; if not, that has been done.
-            numbered: whether it is given what random operators start from; only where there are
+            numbered: whether it is given what random operators start from; only if there are
                 none it need not be.
             wanted: the names of what it gives, as one list without truths; all when None.
             same: names of what is not given, since it is what another name has.

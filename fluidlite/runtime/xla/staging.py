@@ -87,7 +87,7 @@ class Staging:
         ]
 
     def replace(self, stage: CompiledStage, parts: Iterable[CompiledStage | HostStep]) -> None:
-        """Put parts in the place of a stage."""
+        """Put parts in place of a stage."""
         at = next(k for k, part in enumerate(self.parts) if part is stage)
         self.parts[at : at + 1] = list(parts)
 

@@ -290,7 +290,7 @@ class Equations:
         written = self._sweep.written.get(key.name, [])
         if not written:
             weight = self._sweep.targets.get(key)
-            if weight is not None:  # is read in the place of a gradient
+            if weight is not None:  # is read in place of a gradient
                 self.claims[key] = weight
             return weight
         if not self._versions.get(key.name) or self._single(key.name):
@@ -427,7 +427,7 @@ class Equations:
         return None if total is None else Share(mention.position, total)
 
     def _run(self, mention: Mention, key: Key, there: Any) -> dict[str, Any]:
-        """The values by name behind an operator that reads another value in the place of one."""
+        """The values by name behind an operator that reads another value in place of one."""
         values = self._trace.values
         env = {name: values[k] for name, k in mention.reads.items() if k in values}
         if mention.op.instance().is_control:  # its block reads others, too

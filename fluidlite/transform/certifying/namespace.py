@@ -210,7 +210,7 @@ class Namespace:
         return x if most is None else self.minimum(x, most)
 
     def concatenate(self, parts: Sequence[Any], axis: int = 0) -> Any:
-        """Arrays one behind the other."""
+        """Arrays one after the other."""
         return self._joined(parts, lambda arrays: np.concatenate(arrays, axis=axis))
 
     def stack(self, parts: Sequence[Any], axis: int = 0) -> Any:
@@ -273,7 +273,7 @@ class Namespace:
         return moved(x, lambda array: np.take_along_axis(array, order, axis))
 
     def scatter_set(self, x: Any, index: Any, updates: Any) -> Any:
-        """A copy with rows in the place of others."""
+        """A copy with rows in place of others."""
         return self._joined(
             [x, updates], lambda arrays: numpy_.scatter_set(arrays[0], index, arrays[1])
         )
@@ -287,7 +287,7 @@ class Namespace:
         return x * np.tril(np.ones(x.shape[-2:], np.int64), k)
 
     def segment_max(self, x: Any, offsets: Any) -> Any:
-        """The largest of rows that lie together; zero where there are none."""
+        """The largest of rows that lie together; zero if there are none."""
         rows = numpy_.segment_argmax(numbers(x), np.asarray(offsets))
         found = self.take_along_axis(x, np.maximum(rows, 0), 0)
         return self.where(rows >= 0, found, self.zeros_like(found))

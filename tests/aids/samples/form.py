@@ -66,7 +66,7 @@ def samples_of(type: str) -> list[Sample]:
 
 
 def complex_samples(type: str) -> Iterator[Sample]:
-    """The samples of an operator with complex numbers in the place of float64 ones; those that
+    """The samples of an operator with complex numbers in place of float64 ones; those that
     cast to another element type, or make complex numbers of others, are left out.
     """
     if type in ("complex", "as_complex", "fft_r2c", "stft"):

@@ -129,7 +129,7 @@ return "y"=%8
 
 
 def long_chain(length):
-    """Additions and hyperbolic tangents, one behind the other."""
+    """Additions and hyperbolic tangents, one after the other."""
     lines = ['%0: float32[4, 6] = input "x"']
     for k in range(1, length, 2):
         lines.append(f"%{k}: float32[4, 6] = elementwise_add(X=%{k - 1}, Y=%0)")

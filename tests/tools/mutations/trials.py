@@ -212,7 +212,7 @@ def calls() -> Iterator[dict[int, Any]]:
 def forked(tasks: list[Any], work: Callable[[Any], Any], jobs: int) -> Iterator[tuple[Any, Any]]:
     """Tasks with what ``work`` returned for them in processes of their own, as they end.
 
-    What comes in the place of a result is a word for how a process ended that gave none.
+    What comes in place of a result is a word for how a process ended that gave none.
     """
     waiting, running = list(reversed(tasks)), {}
     with tempfile.TemporaryDirectory() as folder:

@@ -104,7 +104,7 @@ def _pool(
         return_indices: also give the places of these elements, counted by rows.
         ceil_mode: also a window that reaches beyond the end.
         count_include_pad: whether the zeros around the image count.
-        divisor_override: what sums are divided by, in the place of the number of elements.
+        divisor_override: what sums are divided by, in place of the number of elements.
         largest: the largest element; else the mean.
     """
     if divisor_override is not None and not divisor_override:

@@ -100,7 +100,7 @@ def one_hot(
     Args:
         input: integers from 0 on.
         num_classes: the size of the new last dimension; -1 for the largest number and 1.
-        on_value, off_value: what stands in the place of 1 and 0.
+        on_value, off_value: what stands in place of 1 and 0.
     """
     if (on_value, off_value) != (1, 0):
         return where(cast(one_hot(input, num_classes), "bool"), on_value, off_value)

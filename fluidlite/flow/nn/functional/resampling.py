@@ -56,7 +56,7 @@ def interpolate(
     Args:
         input: [N, C, ...], of one to three further dimensions.
         size: the new sizes: a number, or one for each dimension.
-        scale_factor: how many times larger they are, in the place of ``size``.
+        scale_factor: how many times larger they are, in place of ``size``.
         mode: "nearest", "linear", "bilinear", "trilinear", "bicubic" or "area".
         align_corners: the outermost elements stay where they are; of the linear and cubic modes.
         recompute_scale_factor: the factor is the quotient of the sizes, not the given one.

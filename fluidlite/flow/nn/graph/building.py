@@ -26,7 +26,7 @@ Array = np.ndarray[Any, Any]
 
 
 def mapped(value: Any, change: Callable[[Any], Any], what: str) -> Any:
-    """Lists, tuples and dictionaries with something else in the place of their tensors.
+    """Lists, tuples and dictionaries with something else in place of their tensors.
 
     Args:
         value: a tensor, None, or what holds them.

@@ -120,7 +120,7 @@ def _in_order(rows: Any, order: Any) -> Any:
 
 
 def packed_rows(rows: Any, lengths: np.ndarray) -> Any:
-    """The steps that sequences have, of [T, N, ...], one behind the other."""
+    """The steps that sequences have, of [T, N, ...], one after the other."""
     place = np.flatnonzero(steps_there(lengths))
     flat = reshape(rows, [-1, *(int(n) for n in rows.array.shape[2:])])
     return _picked(flat, 0, place)

@@ -23,8 +23,8 @@ class DataLoader(BatchMaker):
             :class:`IterableDataset` does.
         batch_size: how many samples a batch has; None: samples come one by one.
         shuffle: whether each pass has an order of its own.
-        sampler: gives the numbers of the samples, in the place of ``shuffle``.
-        batch_sampler: gives the numbers of the samples of each batch, in the place of all these
+        sampler: gives the numbers of the samples, in place of ``shuffle``.
+        batch_sampler: gives the numbers of the samples of each batch, in place of all these
             and of ``drop_last``.
         num_workers: how many processes make batches; 0 for this one.
         collate_fn: makes a batch of a list of samples; when None, tensors, arrays and numbers are

@@ -1,6 +1,6 @@
 """``paddle.distributed.stream``: the same calls, with an argument for streams of devices.
 
-In the place of a list of tensors they take one, whose rows are those of the list.
+In place of a list of tensors they take one, whose rows are those of the list.
 """
 
 from __future__ import annotations

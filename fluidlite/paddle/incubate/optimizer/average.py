@@ -85,7 +85,7 @@ class ModelAverage(Optimizer):
     def apply(
         self, executor: Any = None, need_restore: bool = True
     ) -> AbstractContextManager[None]:
-        """Use the means in the place of the parameters inside a ``with`` block.
+        """Use the means in place of the parameters inside a ``with`` block.
 
         Args:
             executor: of programs.

@@ -97,7 +97,7 @@ class _Search(LineSearch):
     """A search along a line for a point that satisfies the strong conditions of Wolfe."""
 
     def run(self, step: float) -> Point:
-        """The point that was found; the start where there is none."""
+        """The point that was found; the start if there is none."""
         before, point = self.start, self._evaluated(step)
         for tried in range(self.most):
             if self._too_high(point) or (tried and point.value >= before.value):

@@ -175,7 +175,7 @@ class ConvertibleQuantedLayer(TensorLayer):
         raise NotImplementedError(f"{type(self).__name__} needs a method activation_quanters(self)")
 
     def _convert_quanter_to_qdq(self, quanter_name: str) -> LinearQuanterDequanter | None:
-        """Put a layer that rounds in the place of a quanter, and give it."""
+        """Put a layer that rounds in place of a quanter, and give it."""
         quanter = getattr(self, quanter_name)
         if quanter is None:
             return None

@@ -316,7 +316,7 @@ class HDFSClient(FS):
         return folders, files
 
     def cat(self, fs_path: str | None = None) -> str:
-        """The text of a file; an empty one where there is none.
+        """The text of a file; an empty one if there is none.
 
         Args:
             fs_path: the file.
