@@ -98,9 +98,7 @@ class flash_attn(Flash):
         "q, k, v, fixed_seed_offset?!, attn_mask?! -> out, softmax?~, softmax_lse?~, seed_offset?~"
     )
 
-    def infer(
-        self, q: Spec, k: Spec, v: Spec, fixed_seed_offset: Spec | None, attn_mask: Spec | None
-    ) -> Specs:
+    def infer(self, q: Spec, k: Spec, v: Spec) -> Specs:
         need_heads(q, k, v)
         self.need_no_dropout(self.dropout, self.is_test)
         rows = (q.shape[0], q.shape[2], q.shape[1])
@@ -144,16 +142,7 @@ class flash_attn_unpadded(Flash):
     max_seqlen_k: Long = REQUIRED
     scale: float = REQUIRED
 
-    def infer(
-        self,
-        q: Spec,
-        k: Spec,
-        v: Spec,
-        cu_seqlens_q: Spec,
-        cu_seqlens_k: Spec,
-        fixed_seed_offset: Spec | None,
-        attn_mask: Spec | None,
-    ) -> Specs:
+    def infer(self, q: Spec, k: Spec, v: Spec, cu_seqlens_q: Spec, cu_seqlens_k: Spec) -> Specs:
         need_heads(q, k, v, 3)
         need_integer(cu_seqlens_q=cu_seqlens_q, cu_seqlens_k=cu_seqlens_k)
         self.need_no_dropout(self.dropout, self.is_test)
@@ -229,20 +218,10 @@ class memory_efficient_attention(Attends):
     scale: float = REQUIRED
     is_test: bool = REQUIRED
 
-    def infer(
-        self,
-        query: Spec,
-        key: Spec,
-        value: Spec,
-        bias: Spec | None,
-        cu_seqlens_q: Spec | None,
-        cu_seqlens_k: Spec | None,
-        causal_diagonal: Spec | None,
-        seqlen_k: Spec | None,
-    ) -> Specs:
+    def infer(self, query: Spec, key: Spec, value: Spec, *others: Spec | None) -> Specs:
         need_heads(query, key, value)
         self.need_no_dropout(self.dropout_p, self.is_test)
-        if any(s is not None for s in (cu_seqlens_q, cu_seqlens_k, causal_diagonal, seqlen_k)):
+        if any(of_sequences is not None for of_sequences in others[1:5]):
             raise AttributeValueError(
                 "expected sequences of one length; flash_attn_unpadded takes others"
             )
@@ -278,13 +257,7 @@ class variable_length_memory_efficient_attention(Attends):
     pre_cache_length: int = REQUIRED
 
     def infer(
-        self,
-        query: Spec,
-        key: Spec,
-        value: Spec,
-        seq_lens: Spec,
-        kv_seq_lens: Spec,
-        mask: Spec | None,
+        self, query: Spec, key: Spec, value: Spec, seq_lens: Spec, kv_seq_lens: Spec
     ) -> Specs:
         need_heads(query, key, value)
         need_integer(seq_lens=seq_lens, kv_seq_lens=kv_seq_lens)

@@ -137,17 +137,7 @@ class svd(OfMatrices):
     def run(self, xp: Any, X: Array) -> Arrays:
         return xp.svd(X, self.full_matrices)
 
-    def grad(
-        self,
-        f: Any,
-        X: Value,
-        U: Value,
-        S: Value,
-        VH: Value,
-        dU: Value = None,
-        dS: Value = None,
-        dVH: Value = None,
-    ) -> Rules:
+    def grad(self, f, X, U, S, VH, dU=None, dS=None, dVH=None) -> Rules:
         def dX():
             m, n = X.shape[-2:]
             k = min(m, n)
@@ -212,14 +202,7 @@ class eigh(OfMatrices):
     def run(self, xp: Any, X: Array) -> Arrays:
         return xp.eigh(X, self.UPLO != "L")
 
-    def grad(
-        self,
-        f: Any,
-        Eigenvalues: Value,
-        Eigenvectors: Value,
-        dEigenvalues: Value = None,
-        dEigenvectors: Value = None,
-    ) -> Rules:
+    def grad(self, f, Eigenvalues, Eigenvectors, dEigenvalues=None, dEigenvectors=None) -> Rules:
         def dX():
             v = Eigenvectors
             if dEigenvectors is None:
@@ -289,15 +272,7 @@ class eig(OfMatrices):
     def run(self, xp: Any, X: Array) -> Arrays:
         return xp.eig(X)
 
-    def grad(
-        self,
-        f: Any,
-        X: Value,
-        Eigenvalues: Value,
-        Eigenvectors: Value,
-        dEigenvalues: Value = None,
-        dEigenvectors: Value = None,
-    ) -> Rules:
+    def grad(self, f, X, Eigenvalues, Eigenvectors, dEigenvalues=None, dEigenvectors=None) -> Rules:
         def dX():
             inner, v = [], Eigenvectors
             if dEigenvalues is not None:

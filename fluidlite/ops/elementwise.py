@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -261,28 +262,31 @@ class elementwise_div(Elementwise):
         return self.likewise(f, X, Y, lambda: over(dOut), lambda: over(-dOut * Out))
 
 
-class elementwise_max(Elementwise):
+class Chosen(Elementwise, abstract=True):
+    """One of two elements; where they are equal the gradient goes to Y."""
+
+    of_bfloat16: ClassVar[bool] = True
+    wins: ClassVar[tuple[str, str]]  #: the comparisons that hold where X and Y are chosen
+
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
+        def where(wins):
+            return dOut * indicator(f, getattr(f, wins)(X, Y, axis=self.axis), dOut)
+
+        return self.likewise(f, X, Y, *(functools.partial(where, each) for each in self.wins))
+
+
+class elementwise_max(Chosen):
     """The larger of X and Y, for each element; where they are equal the gradient goes to Y."""
 
-    of_bfloat16: ClassVar[bool] = True
-
     ufunc: ClassVar[Callable[..., Any] | None] = np.maximum
-
-    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
-        where = lambda wins: dOut * indicator(f, wins(X, Y, axis=self.axis), dOut)
-        return self.likewise(f, X, Y, lambda: where(f.greater_than), lambda: where(f.less_equal))
+    wins = "greater_than", "less_equal"
 
 
-class elementwise_min(Elementwise):
+class elementwise_min(Chosen):
     """The smaller of X and Y, for each element; where they are equal the gradient goes to Y."""
 
-    of_bfloat16: ClassVar[bool] = True
-
     ufunc: ClassVar[Callable[..., Any] | None] = np.minimum
-
-    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
-        where = lambda wins: dOut * indicator(f, wins(X, Y, axis=self.axis), dOut)
-        return self.likewise(f, X, Y, lambda: where(f.less_than), lambda: where(f.greater_equal))
+    wins = "less_than", "greater_equal"
 
 
 class Shared(Elementwise, abstract=True):

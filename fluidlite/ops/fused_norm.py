@@ -115,16 +115,7 @@ class fused_fc_elementwise_layernorm(Normed):
         one = Y.with_shape([flat(Y.shape, self.begin_norm_axis)[0]])
         return Y, one, one
 
-    def expand(
-        self,
-        f: Any,
-        X: Value,
-        W: Value,
-        Y: Value,
-        Bias0: Value | None,
-        Scale: Value | None,
-        Bias1: Value | None,
-    ) -> Values:
+    def expand(self, f, X, W, Y, Bias0, Scale, Bias1) -> Values:
         product = added(f, f.mul(X, W, x_num_col_dims=self.x_num_col_dims), Bias0)
         product = f.relu(product) if self.activation_type else product
         both = f.reshape(product, shape=Y.shape) + Y
@@ -174,15 +165,7 @@ class fused_bias_dropout_residual_layer_norm(Normed):
         mask = None if self.is_test else X.with_dtype(DType.UINT8)
         return X, X, mask, one, one
 
-    def expand(
-        self,
-        f: Any,
-        X: Value,
-        Residual: Value,
-        Bias: Value | None,
-        LnScale: Value | None,
-        LnBias: Value | None,
-    ) -> Values:
+    def expand(self, f, X, Residual, Bias, LnScale, LnBias) -> Values:
         dropped = f.dropout.all(
             added(f, X, Bias),
             dropout_prob=self.dropout_rate,
@@ -215,9 +198,9 @@ class OfResidual(Normed, abstract=True):
     quant_max_bound: float = attr(REQUIRED, inert=True)
     quant_min_bound: float = attr(REQUIRED, inert=True)
 
-    def check(self, **specs: Spec | None) -> None:
+    def check(self, *specs: Spec | None) -> None:
         """Check element types and attributes."""
-        same_float(**specs)
+        same_float(**dict(zip(self.input_slots, specs)))
         if self.quant_scale > 0:
             raise AttributeValueError(
                 f"expected quant_scale not above 0, got {self.quant_scale}: results are floats"
@@ -233,27 +216,12 @@ class rms_norm(OfResidual):
 
     signature = "x, bias?, residual?, norm_weight, norm_bias? -> out, residual_out?"
 
-    def infer(
-        self,
-        x: Spec,
-        bias: Spec | None,
-        residual: Spec | None,
-        norm_weight: Spec,
-        norm_bias: Spec | None,
-    ) -> Specs:
-        self.check(x=x, bias=bias, residual=residual, norm_weight=norm_weight, norm_bias=norm_bias)
+    def infer(self, x: Spec, *others: Spec | None) -> Specs:
+        self.check(x, *others)
         flat(x.shape, self.begin_norm_axis)
         return x, x
 
-    def expand(
-        self,
-        f: Any,
-        x: Value,
-        bias: Value | None,
-        residual: Value | None,
-        norm_weight: Value,
-        norm_bias: Value | None,
-    ) -> Values:
+    def expand(self, f, x, bias, residual, norm_weight, norm_bias) -> Values:
         both, shape = added(f, x, bias, residual), x.shape
         begin = self.begin_norm_axis % len(shape)
         size = prod(shape[begin:])
@@ -279,27 +247,12 @@ class fused_bias_residual_layernorm(OfResidual):
     epsilon: float = REQUIRED
     residual_alpha: float = REQUIRED
 
-    def infer(
-        self,
-        x: Spec,
-        bias: Spec | None,
-        residual: Spec | None,
-        norm_weight: Spec | None,
-        norm_bias: Spec | None,
-    ) -> Specs:
-        self.check(x=x, bias=bias, residual=residual, norm_weight=norm_weight, norm_bias=norm_bias)
+    def infer(self, x: Spec, *others: Spec | None) -> Specs:
+        self.check(x, *others)
         one = x.with_shape([flat(x.shape, self.begin_norm_axis)[0]])
         return x, x, one, one
 
-    def expand(
-        self,
-        f: Any,
-        x: Value,
-        bias: Value | None,
-        residual: Value | None,
-        norm_weight: Value | None,
-        norm_bias: Value | None,
-    ) -> Values:
+    def expand(self, f, x, bias, residual, norm_weight, norm_bias) -> Values:
         scaled = None if residual is None else f.scale(residual, scale=self.residual_alpha)
         both = added(f, x, bias, scaled)
         found = normed(f, self.epsilon, both, norm_weight, norm_bias, self.begin_norm_axis)

@@ -142,16 +142,7 @@ class lstsq(OfMatrices):
             errors = xp.sum(xp.abs(Y - xp.matmul(X, solution)) ** 2, axis=-2)
         return solution, errors, rank, s if self.gives_values else empty
 
-    def grad(
-        self,
-        f: Any,
-        X: Value,
-        Y: Value,
-        Solution: Value,
-        dSolution: Value = None,
-        dResiduals: Value = None,
-        dSingularValues: Value = None,
-    ) -> Rules:
+    def grad(self, f, X, Y, Solution, dSolution=None, dResiduals=None, dSingularValues=None):
         inverse = lambda: f.pseudo_inverse(X, rcond=max(self.rcond, 0.0) or 1e-15)
         m, n = X.shape[-2:]
 

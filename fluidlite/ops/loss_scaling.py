@@ -66,38 +66,18 @@ class update_loss_scaling(Detached):
     def width(self, X: Any, *state: Any) -> int:
         return len(X)
 
-    def infer(
-        self,
-        X: list[Spec],
-        FoundInfinite: Spec,
-        PrevLossScaling: Spec,
-        InGoodSteps: Spec,
-        InBadSteps: Spec,
-        StopUpdate: Spec | None,
-    ) -> Specs:
-        state = dict(
-            PrevLossScaling=PrevLossScaling, InGoodSteps=InGoodSteps, InBadSteps=InBadSteps
-        )
-        need_one(FoundInfinite=FoundInfinite, StopUpdate=StopUpdate, **state)
+    def infer(self, X: list[Spec], *of_one: Spec | None) -> Specs:
+        need_one(**dict(zip([*self.input_slots][1:], of_one)))
         need_least(self, 1, "incr_every_n_steps", "decr_every_n_nan_or_inf")
         need_above(self, 1, "incr_ratio")
         if not 0 < self.decr_ratio < 1:
             raise AttributeValueError(f"expected decr_ratio between 0 and 1, got {self.decr_ratio}")
-        return X, *state.values()
+        return X, *of_one[1:4]
 
-    def run(
-        self,
-        xp: Any,
-        X: Any,
-        FoundInfinite: Any,
-        PrevLossScaling: Any,
-        InGoodSteps: Any,
-        InBadSteps: Any,
-        StopUpdate: Any,
-    ) -> Arrays:
+    def run(self, xp: Any, X: Any, FoundInfinite: Any, *state: Any) -> Arrays:
         is_infinite = xp.reshape(FoundInfinite, ())
         out = [xp.where(is_infinite, xp.zeros_like(each), each) for each in X]
-        before = PrevLossScaling, InGoodSteps, InBadSteps
+        *before, StopUpdate = state
         if StopUpdate is None and self.stop_update:
             return out, *before
         after = self.moved(xp, is_infinite, *before)

@@ -133,20 +133,7 @@ class adam(ParameterUpdate):
     min_row_size_to_use_multithread: Long = attr(1000, inert=True)
     corrects_first: ClassVar[bool] = False  #: whether epsilon is added to a corrected root
 
-    def run(
-        self,
-        xp,
-        Param,
-        Grad,
-        LearningRate,
-        Moment1,
-        Moment2,
-        Beta1Pow,
-        Beta2Pow,
-        Beta1Tensor,
-        Beta2Tensor,
-    ):
-        state = LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
+    def run(self, xp, Param, Grad, *state):
         return self.stepped(xp, Param, Grad, state, self.epsilon)
 
     def stepped(self, xp, Param, Grad, state, epsilon):
@@ -224,31 +211,18 @@ class adam_v2(adam):
         need_one(EpsilonTensor=EpsilonTensor, SkipUpdate=SkipUpdate)
         return super().infer(*of_step)
 
-    def run(
-        self,
-        xp,
-        Param,
-        Grad,
-        LearningRate,
-        Moment1,
-        Moment2,
-        Beta1Pow,
-        Beta2Pow,
-        Beta1Tensor,
-        Beta2Tensor,
-        EpsilonTensor,
-        SkipUpdate,
-    ):
+    def run(self, xp, Param, Grad, LearningRate, *of_step):
+        *state, EpsilonTensor, SkipUpdate = of_step
+        before = Param, *state[:4]
         epsilon = self.epsilon if EpsilonTensor is None else xp.reshape(EpsilonTensor, ())
         LearningRate = self.scaled(xp, LearningRate)
         start = self.decayed(xp, Param, LearningRate)
-        state = LearningRate, Moment1, Moment2, Beta1Pow, Beta2Pow, Beta1Tensor, Beta2Tensor
-        after = self.stepped(xp, start, Grad, state, epsilon)
+        after = self.stepped(xp, start, Grad, (LearningRate, *state), epsilon)
         if self.use_global_beta_pow:
-            after = *after[:3], Beta1Pow, Beta2Pow
+            after = *after[:3], *before[3:]
         if SkipUpdate is None:
             return after
-        skips, before = xp.reshape(SkipUpdate, ()), (Param, Moment1, Moment2, Beta1Pow, Beta2Pow)
+        skips = xp.reshape(SkipUpdate, ())
         return tuple([xp.where(skips, was, now) for was, now in zip(before, after)])
 
     def scaled(self, xp: Any, LearningRate: Array) -> Array:

@@ -443,9 +443,7 @@ class OfScale(Op, abstract=True):
 class quantize_linear(OfScale):
     """Y = X in whole numbers, the largest of which stands for Scale."""
 
-    def infer(
-        self, X: Spec, Scale: Spec, ZeroPoint: Spec, InAccum: Spec | None, InState: Spec | None
-    ) -> Specs:
+    def infer(self, X: Spec, Scale: Spec, InAccum: Spec | None, InState: Spec | None) -> Specs:
         need_float(X=X)
         self.check(X, Scale)
         if self.is_test:
@@ -458,13 +456,7 @@ class quantize_linear(OfScale):
         return X, one, one, one
 
     def run(
-        self,
-        xp: Any,
-        X: Array,
-        Scale: Array,
-        ZeroPoint: Array,
-        InAccum: Array | None,
-        InState: Array | None,
+        self, xp: Any, X: Array, Scale: Array, InAccum: Array | None, InState: Array | None
     ) -> Arrays:
         scale, state, total = Scale, None, None
         if not self.is_test and self.quant_axis >= 0:
@@ -493,21 +485,11 @@ class quantize_linear(OfScale):
 class dequantize_linear(OfScale):
     """Y = X * Scale / the largest whole number: what whole numbers stand for."""
 
-    def infer(
-        self, X: Spec, Scale: Spec, ZeroPoint: Spec, InAccum: Spec | None, InState: Spec | None
-    ) -> Specs:
+    def infer(self, X: Spec, Scale: Spec) -> Specs:
         self.check(X, Scale)
         return X.with_dtype(Scale.dtype), None, None, None
 
-    def run(
-        self,
-        xp: Any,
-        X: Array,
-        Scale: Array,
-        ZeroPoint: Array,
-        InAccum: Array | None,
-        InState: Array | None,
-    ) -> Arrays:
+    def run(self, xp: Any, X: Array, Scale: Array) -> Arrays:
         x = X.astype(Scale.dtype)
         if not self.only_observer:
             x = x * beside(xp, Scale, X, self.quant_axis) / largest(self.bit_length)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..errors import AttributeValueError, ShapeError
-from ..opdef.annotations import Array, Arrays, Specs, Value, Values
+from ..opdef.annotations import Array, Arrays, Specs, Values
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated_as
@@ -92,18 +92,7 @@ class recurrent_layer(Op):
         """The numbers of steps, the first first."""
         return range(steps)[:: -1 if self.is_reverse else 1]
 
-    def expand(
-        self,
-        f: Any,
-        Input: Value,
-        InitH: Value,
-        InitC: Value,
-        WeightIh: Value,
-        WeightHh: Value,
-        BiasIh: Value,
-        BiasHh: Value,
-        Lengths: Value,
-    ) -> Values:
+    def expand(self, f, Input, InitH, InitC, WeightIh, WeightHh, BiasIh, BiasHh, Lengths) -> Values:
         steps, size = Input.shape[0], InitH.shape[1]
         here = None
         if Lengths is not None:

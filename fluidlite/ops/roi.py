@@ -360,16 +360,7 @@ class roi_pool(RoiPooling):
             ranges.append([tuple(min(max(e + begin, 0), size) for e in edge) for edge in edges])
         return ranges
 
-    def grad(
-        self,
-        f: Any,
-        X: Value,
-        ROIs: Value,
-        Argmax: Value,
-        dOut: Value,
-        RoisLod: Value = None,
-        RoisNum: Value = None,
-    ) -> Rules:
+    def grad(self, f, X, ROIs, Argmax, dOut, RoisLod=None, RoisNum=None) -> Rules:
         def dx():
             images = f.roi_images(ROIs, RoisLod, RoisNum, images=X.shape[0])
             positions, there = f.roi_positions(Argmax, images, size=X.shape)

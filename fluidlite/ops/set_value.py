@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import ShapeError
 from ..ground.dtypes import DType
-from ..opdef.annotations import Array, Rules, Specs, Value
+from ..opdef.annotations import Array, Specs
 from ..opdef.attribute import REQUIRED, Long, Scalar, attr
 from ..opdef.definition import Op
 from ..opdef.spec import Spec, normal_axis, size_of
@@ -120,15 +120,7 @@ class set_value(Op):
             value = xp.asarray(ValueTensor, Input.dtype)
         return put_item({"item": self.item(Input.shape, *bounds)}).run(xp, Input, value, None)
 
-    def grad(
-        self,
-        f: Any,
-        ValueTensor: Value,
-        StartsTensorList: Value,
-        EndsTensorList: Value,
-        StepsTensorList: Value,
-        dOut: Value,
-    ) -> Rules:
+    def grad(self, f, ValueTensor, StartsTensorList, EndsTensorList, StepsTensorList, dOut):
         bounds = self.bounds(StartsTensorList, EndsTensorList, StepsTensorList)
         op = put_item({"item": self.item(dOut.shape, *bounds)})
         value = ValueTensor

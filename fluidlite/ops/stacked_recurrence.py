@@ -109,15 +109,7 @@ class recurrent_layers(StackedRecurrence):
     ) -> Specs:
         return self.check(Input, PreState, WeightList, SequenceLength)
 
-    def expand(
-        self,
-        f: Any,
-        Input: Value,
-        PreState: Values,
-        WeightList: Values,
-        SequenceLength: Value,
-        Kept: Value,
-    ) -> Values:
+    def expand(self, f, Input, PreState, WeightList, SequenceLength, Kept) -> Values:
         def piece(v: Any, k: int) -> Any:
             cut = f.slice(v, axes=[0], starts=[k], ends=[k + 1])
             return f.squeeze(cut, axes=[0])
