@@ -14,6 +14,7 @@ import os
 
 os.environ["FLUIDLITE_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
+os.environ.setdefault("FLUIDLITE_KERNELS", "native")  # kernels are compiled before they are timed
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 import argparse

@@ -19,6 +19,7 @@ from ..kernels import linear_algebra
 from ..kernels.half import narrowed, widened
 from ..kernels.special import erf, erfc
 from ..opdef.rank_table import RankTable
+from . import stacks
 
 name = "numpy"
 
@@ -293,7 +294,7 @@ xp.erf = erf
 xp.erfc = erfc
 xp.zeros_like = zeros_like
 for _name in linear_algebra.NAMES:
-    setattr(xp, _name, getattr(linear_algebra, _name))
+    setattr(xp, _name, getattr(stacks, _name, None) or getattr(linear_algebra, _name))
 
 
 def generators(seed: int, *counters: int | str) -> Callable[[int], np.random.Generator]:
