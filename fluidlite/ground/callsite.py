@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import sys
 import warnings
 from types import FrameType
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..errors import FluidWarning, StrictError
 from .notebook_cells import place
-from .quoting import printable, terminal_text
+from .quoting import has_controls, printable, terminal_text
 from .state import StateSlot, slot, strictness
 from .tracebacks import BOUNDARIES
 
@@ -22,6 +23,8 @@ _COMMAND = os.path.join(_PACKAGE, "command_line", "cli.py")
 #: file -> whether its lines are none of the user's; None where those that call it are none, either
 _own: dict[str, bool | None] = {contextlib.__file__: True, functools.__file__: True, _COMMAND: None}
 SITES_KEPT = 4096
+_FRAME = re.compile(r'File "([^"\n]{1,500})", line (\d{1,9})\b')
+_LIBRARY = re.compile(r"[/\\](?:site-packages|paddle|fluidlite)[/\\]")
 
 
 class CallSite(NamedTuple):
@@ -33,6 +36,26 @@ class CallSite(NamedTuple):
 
     def __str__(self) -> str:
         return printable(place(self.file, self.line))
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """What program files say of it: the stack, or a line of that form."""
+        return self.stack or (f'  File "{self.file}", line {self.line}',)
+
+
+def call_site(stack: tuple[str, ...]) -> CallSite | None:
+    """The line of the user in a call stack; None where its frames have control characters, which
+    no path has that anybody runs.
+    """
+    found = [match for line in stack for match in _FRAME.finditer(line)]
+    frames = [match for match in found if not has_controls(match[0])]
+    if found and not frames:
+        return None
+    users = [frame for frame in frames if not _LIBRARY.search(frame[1])]
+    if not users:
+        return CallSite("?", 0, stack)
+    frame = users[-1 if users[0] is frames[0] else 0]  # the outermost call is first, or last
+    return CallSite(frame[1], int(frame[2][:9]), stack)
 
 
 def caller() -> CallSite | None:

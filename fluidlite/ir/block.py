@@ -35,7 +35,7 @@ from .foreign import mark_in
 from .message_text import ProgramTexts, block_message, texts
 from .name_scope import current_name_scope
 from .operator import FRAMEWORK_ATTRIBUTES, Operator
-from .operator_arguments import attributes_given, names_by_slot
+from .operator_arguments import attributes_given, by_number, names_by_slot
 from .readable_text import readable_block
 from .rebuilding import building_site
 from .shape_inference import declare_outputs
@@ -388,10 +388,7 @@ class Block(OldBlock):
         framework = {
             name: attributes.pop(name) for name in FRAMEWORK_ATTRIBUTES if name in attributes
         }
-        attributes = {
-            name: value.idx if isinstance(value, Block) else value
-            for name, value in attributes.items()
-        }
+        attributes = {name: by_number(value) for name, value in attributes.items()}
         site = building_site(self.program)
         try:
             definition = lookup(type)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import AttributeValueError, FluidError, SlotError, suggestion, with_text
 from ..errors import with_context as _with_context
-from ..ground.callsite import CallSite
+from ..ground.callsite import CallSite, call_site
 from ..opdef.definition import Op, find, lookup
 from ..opdef.spec import Spec
 from .descriptions import OpDesc
@@ -18,7 +18,7 @@ from .fluid_names import OldOperator
 from .foreign import OWN, ForeignAttributes, Mark, has_effect, mark_of, with_mark
 from .literal import wire_type
 from .message_text import ProgramTexts, operator_message, texts
-from .operator_arguments import Names, undeclared_value
+from .operator_arguments import Names, by_number, undeclared_value
 from .readable_text import readable_operator
 from .text import operator_text
 
@@ -265,9 +265,7 @@ class Operator(OldOperator):
             return self.namescope
         if name == "op_device":
             return self.device
-        if self.callsite is None:
-            return []
-        return list(self.callsite.stack) or [str(self.callsite)]
+        return [] if self.callsite is None else list(self.callsite.frames)
 
     def all_attrs(self) -> dict[str, Any]:
         """All attributes with their values."""
@@ -295,8 +293,13 @@ class Operator(OldOperator):
         if name in FRAMEWORK_ATTRIBUTES:
             self._set_framework_attr(name, value)
         else:
-            definition = lookup(self.type)
-            values = definition({name: value, **self._own_attrs(definition, name)}).attr_values()
+            definition, value = lookup(self.type), by_number(value)
+            own = {name: value, **self._own_attrs(definition, name)}
+            is_partial = not own.keys() >= set(definition.required_attributes)  # more is to come
+            if is_partial and name in definition.attributes:
+                values = {**own, name: definition.attributes[name].convert(value, self.type)}
+            else:
+                values = definition(own).attr_values()
             self.foreign |= mark_of(value)
             if self.lists_given_attrs:
                 value = definition.attributes[name].convert(value, self.type)
@@ -349,7 +352,7 @@ class Operator(OldOperator):
         elif name == "op_device":
             self.device = value
         else:
-            raise AttributeValueError(f"{name} cannot be set: it is where the operator was made")
+            self.callsite = call_site(tuple(value)) if value else None
 
     def rename_input(self, old: str, new: str) -> None:
         """Read ``new`` wherever ``old`` was read."""

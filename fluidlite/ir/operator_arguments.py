@@ -117,6 +117,13 @@ def _name(value: Any) -> Any:
     return value if isinstance(value, str) else getattr(value, "name", None)
 
 
+def by_number(value: Any) -> Any:
+    """An attribute's value, with the number of a block in the block's place."""
+    if isinstance(value, (list, tuple)):
+        return [by_number(each) for each in value]
+    return getattr(value, "idx", value) if hasattr(value, "ops") else value
+
+
 def undeclared_value(type: str, name: str, value: Any) -> Any:
     """The value of an attribute that nobody declared, as an operator keeps it.
 

@@ -197,8 +197,7 @@ class Encoder:
         """
         if self.call_sites is False or site is None or (not self.call_sites and not loaded):
             return b""
-        lines = site.stack or (f'  File "{site.file}", line {site.line}',)
-        return self.attribute("op_callstack", "STRINGS", lines)
+        return self.attribute("op_callstack", "STRINGS", site.frames)
 
     def attribute(self, name: str, wire: str, value: Any) -> bytes:
         """The field of an attribute; nothing for one that has no value."""

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import FluidError
-from ..ground.callsite import CallSite
+from ..ground.callsite import call_site
 from ..ground.files import excerpt
-from ..ground.quoting import has_controls
 from ..ir.block import Block
 from ..ir.literal import EmptyList
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Names, Operator
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 _OPERATOR, _SIDE, _ATTRIBUTE = 250, 250, 70
 _INPUTS, _OUTPUTS, _FIRST, _SECOND = 0x0A, 0x12, 0x0A, 0x12  # tags of fields
 _KEPT, _SHORT = 4096, 2000  # kinds of operators; the bytes of one
-_FRAME = re.compile(r'File "([^"\n]{1,500})", line (\d{1,9})\b')
-_LIBRARY = re.compile(r"[/\\](?:site-packages|paddle|fluidlite)[/\\]")
 #: attribute in files -> field of an operator
 _FIELDS = {
     "op_role": "role",
@@ -379,18 +376,3 @@ def _scalar(message: Any) -> bool | int | float | complex:
         return complex(message.c.r, message.c.i)
     value: bool | int | float = getattr(message, _SCALAR_FIELDS.get(message.type, "r"))
     return value
-
-
-def call_site(stack: tuple[str, ...]) -> CallSite | None:
-    """The line of the user in a call stack; None where its frames have control characters, which
-    no path has that anybody runs.
-    """
-    found = [match for line in stack for match in _FRAME.finditer(line)]
-    frames = [match for match in found if not has_controls(match[0])]
-    if found and not frames:
-        return None
-    users = [frame for frame in frames if not _LIBRARY.search(frame[1])]
-    if not users:
-        return CallSite("?", 0, stack)
-    frame = users[-1 if users[0] is frames[0] else 0]  # the outermost call is first, or last
-    return CallSite(frame[1], int(frame[2][:9]), stack)
