@@ -36,7 +36,7 @@ def through_desc(block, op):
 
 
 def appended(block, op, append):
-    """A copy that ``append`` makes; one that tells itself where only steps of a loop know a name."""
+    """A copy that ``append`` makes; steps of a loop alone know some names, which it refuses."""
     names = {*op.input_arg_names, *op.output_arg_names} - {EMPTY}
     if all(block.find_var_recursive(name) is not None for name in names):
         return append(**parts(op))
