@@ -87,6 +87,7 @@ _NAMES = {
     "Executor": "runtime.executor",
     **dict.fromkeys(["Scope", "global_scope", "scope_guard"], "scope"),
     "custom_op": "custom",
+    "ComplexVariable": "dygraph.complex_variable",
     **dict.fromkeys(["FitHistory", "InputSpec", "Model", "callbacks", "metric"], "model"),
     "trace": "tracing",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),

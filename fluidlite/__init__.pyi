@@ -76,6 +76,7 @@ from .dygraph import enable_dygraph
 from .dygraph import enable_imperative
 from .dygraph.checkpoint import load_dygraph
 from .dygraph.checkpoint import save_dygraph
+from .dygraph.complex_variable import ComplexVariable
 from .eager.engine import grad
 from .eager.mode import enable_grad
 from .eager.mode import is_grad_enabled
@@ -424,6 +425,7 @@ __all__ = [
     "CUDAPinnedPlace",
     "CUDAPlace",
     "CompiledProgram",
+    "ComplexVariable",
     "Conv2D",
     "Conv2DTranspose",
     "Conv3D",

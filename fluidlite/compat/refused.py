@@ -49,8 +49,6 @@ INSTEAD = {
     "paddle.fluid.core.load_op_library": "fluidlite.custom_op, an operator written in Python",
     "paddle.fluid.framework.load_op_library": "fluidlite.custom_op, an operator in Python",
     "paddle.fluid.framework.Ir*": _GRAPH,
-    "paddle.fluid.framework.ComplexVariable": "two variables: the real part and the imaginary one",
-    "paddle.complex.*": "two variables, the real part and the imaginary one, and fluid.layers",
     "paddle.fluid.layers.collective.*": _SERVERS,
     "paddle.fluid.transpiler*": _SERVERS,
     "paddle.distributed*": _SERVERS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ..ground.state import in_dygraph_mode as enabled
 from ..ground.values import LoDTensor
 from ..ir.program import Program, program_guard
 from ..opdef.operand import Operand, Operands
+from .complex_variable import ComplexVariable
 from .tensor import BackwardStrategy, VarBase
 
 __all__ = [
@@ -76,13 +77,24 @@ enable_imperative = enable_dygraph
 disable_imperative = disable_dygraph
 
 
+@overload
+def to_variable(
+    value: ComplexVariable | np.ndarray[Any, np.dtype[np.complexfloating[Any, Any]]],
+    name: str | None = None,
+    zero_copy: bool | None = None,
+) -> ComplexVariable: ...
+@overload
 def to_variable(
     value: ArrayLike, name: str | None = None, zero_copy: bool | None = None
-) -> VarBase:
+) -> VarBase: ...
+def to_variable(
+    value: ArrayLike | ComplexVariable, name: str | None = None, zero_copy: bool | None = None
+) -> VarBase | ComplexVariable:
     """A tensor with a copy of an array's values, at which gradients stop.
 
     Args:
-        value: an array or a LoDTensor; a tensor is given back as it is.
+        value: an array or a LoDTensor; a tensor is given back as it is.  Complex numbers make a
+            ComplexVariable, which has two tensors.
         name: of the tensor; made up when None.
         zero_copy: accepted for old scripts; values are copied always.
 
@@ -100,8 +112,12 @@ def to_variable(
             "to_variable makes tensors for layers that run at once: call it within "
             "fluid.dygraph.guard(), or after fluid.enable_dygraph()",
         )
-    if isinstance(value, VarBase):
+    if isinstance(value, (VarBase, ComplexVariable)):
         return value
+    if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+        name = name or unique_name.generate("_generated_var")
+        parts = (value.real, f"{name}.real"), (value.imag, f"{name}.imag")
+        return ComplexVariable(*(to_variable(*part) for part in parts))
     if isinstance(value, TensorRecord):
         variable = VarBase(value.array, value.origin, value.stop)
     elif isinstance(value, (np.ndarray, np.generic, LoDTensor)):

@@ -29,8 +29,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "optimizer.PipelineOptimizer": "the optimizer that it was given",
     },
     "inner workings of fluid that mean nothing here": {
-        ".ComplexVariable": "two variables: the real part and the imaginary one",
-        ".load_op_library": "fluidlite.custom_op, an operator written in Python",
+        ".load_op_library": "fluidlite.custom_op, an operator written in Python"
     },
 }
 #: the same of names of paddle 2, ``MODULE.NAME`` below ``paddle``

@@ -361,6 +361,8 @@ class Variable(VariableMethods, Operand):
         return self.block.program.current_block().builder("tmp")
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Variable:
+        if getattr(other, "__array_ufunc__", other) is None:  # arrays, too, leave it to such ones
+            return NotImplemented
         if not isinstance(other, (Variable, int, float)) and APPENDER.get().is_operand(other):
             other = APPENDER.get().beside(self, other)
         unlike = isinstance(other, Variable) and other.dtype != self.dtype
@@ -369,8 +371,7 @@ class Variable(VariableMethods, Operand):
             chosen = APPENDER.get().mixed(self, method, other, reflected)
             if chosen is not None:
                 return chosen
-        made: Variable = self._builder().combine(self, method, operator, other, reflected)
-        return made
+        return self._builder().combine(self, method, operator, other, reflected)
 
     @api_boundary
     def __neg__(self) -> Variable:
