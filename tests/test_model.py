@@ -1,5 +1,7 @@
 """Training loops that one calls, at once and in programs."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,14 @@ def test_a_model_learns_and_tells_what_became_of_it(way):
     (scores,) = model.predict((X, LABELS), batch_size=10, stack_outputs=True, verbose=0)
     assert scores.shape == (96, 3)
     assert np.mean(scores.argmax(1) == LABELS[:, 0]) == pytest.approx(found[accuracy])
+
+
+def test_without_tqdm_an_epoch_is_a_line(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    built("at once").fit((X, LABELS), batch_size=32, epochs=2, verbose=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["epoch 1/2", "epoch 2/2"]
 
 
 @two_ways

@@ -17,6 +17,7 @@ from ..ground import state
 from ..ground.console import say
 from ..ground.tracebacks import api_boundaries
 from ..kernels import threads
+from ..kernels.blas import blas_controllers, blas_info
 
 #: kernels of OpenBLAS that know nothing of AVX-512
 OLDER = ("haswell", "zen", "sandybridge", "nehalem", "prescott", "core2", "generic")
@@ -113,6 +114,11 @@ def config() -> Config:
                 f"matrix products may take twice as long; set {BETTER} in the environment "
                 f"before NumPy is imported"
             )
+    if blas_controllers() is None:
+        warnings.append(
+            "threads of the BLAS cannot be counted, and its products are not divided: "
+            "pip install threadpoolctl"
+        )
     wanted = os.environ.get("FLUIDLITE_KERNELS") or "auto"
     library = onednn.description()
     if wanted == "onednn" and library is None:
@@ -166,16 +172,13 @@ def _processor() -> str:
 
 def _blas() -> list[BlasLibrary]:
     """The libraries that NumPy, or whoever is loaded, multiplies matrices with."""
-    from threadpoolctl import threadpool_info
-
     return [
         BlasLibrary(
             f"{each.get('internal_api', 'blas')} {each.get('version') or ''}".strip(),
             each.get("architecture") or "",
             int(each.get("num_threads") or 1),
         )
-        for each in threadpool_info()
-        if each.get("user_api") == "blas"
+        for each in blas_info()
     ]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..ground import state
 from ..ground.job_environment import launched
+from .blas import blas_controllers
 
 #: bytes of a result from which on an element-wise function is cut: those that only wait for memory,
 #: and those that compute
@@ -194,7 +195,8 @@ def each(
         parts: how many there are; must not depend on the number of threads where a result does on
             the way that it is cut.
         workers: how many may work at once.
-        blas: whether the parts multiply matrices; the BLAS then takes one thread for each.
+        blas: whether the parts multiply matrices; the BLAS then takes one thread for each. If
+            nobody can tell it so, the parts follow each other, and it has its own threads.
     """
     if parts < 2:
         for part in range(parts):
@@ -202,7 +204,7 @@ def each(
         return
     pool = _pool.get()
     with _one_blas_thread() if blas else nullcontext():
-        if pool.count > 1 and workers > 1:
+        if pool.count > 1 and workers > 1 and (not blas or _blas.get().works):
             task = _Task(function, parts, workers)
             try:  # an interrupt may come anywhere
                 if pool.takes(task):
@@ -222,10 +224,10 @@ class _BlasLimit:
     """How many are multiplying in parts, and what the BLAS had before."""
 
     def __init__(self) -> None:
-        from threadpoolctl import ThreadpoolController
-
-        found = ThreadpoolController().select(user_api="blas").lib_controllers
-        self.libraries = [(each, each.num_threads) for each in found]
+        found = blas_controllers()
+        #: whether the BLAS can be told how many threads it has
+        self.works = found is not None
+        self.libraries = [(each, each.num_threads) for each in found or ()]
         self.lock = threading.Lock()
         self.users: set[object] = set()
 

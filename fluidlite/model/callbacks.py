@@ -104,7 +104,7 @@ class ProgBarLogger(Callback):
 
     Args:
         log_freq: batches between two looks at the numbers.
-        verbose: 0: nothing; 1: a bar; 2: a line for each epoch.
+        verbose: 0: nothing; 1: a bar, or lines if tqdm is not installed; 2: a line for each epoch.
     """
 
     _shown = "log_freq=_every"
@@ -116,8 +116,11 @@ class ProgBarLogger(Callback):
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Begin a bar."""
         if self._verbose == 1:
-            from tqdm.auto import tqdm
-
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                self._verbose = 2
+                return
             head = f"epoch {epoch + 1}/{self.params['epochs']}"
             self._bar = tqdm(total=self.params["steps"], desc=head)
 

@@ -545,8 +545,9 @@ LARGEST_POWER = {4: 88.7, 8: 709.7}
 
 
 @functools.lru_cache
-def _largest(dtype: Any) -> float:
-    return float(np.finfo(dtype).max)
+def _largest(dtype: Any) -> Any:
+    """The largest number, of its type: before NumPy 2 a float that large made doubles."""
+    return np.finfo(dtype).max
 
 
 def logistic(xp: Any, X: Array) -> Array:

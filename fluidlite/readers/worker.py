@@ -10,6 +10,8 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from importlib import import_module
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple, Protocol
@@ -188,14 +190,14 @@ def _tasks(connection: Connection) -> Iterator[Any]:
 
 def _limit_threads() -> None:
     """Let array libraries use one thread here: there are several processes."""
-    import threadpoolctl
-
-    threadpoolctl.threadpool_limits(1)
+    with suppress(ImportError):
+        import_module("threadpoolctl").threadpool_limits(1)
 
 
 def load_for_forks() -> None:
     """Import what workers need, so that processes that are forked from this one have it."""
-    import threadpoolctl  # noqa: F401
+    with suppress(ImportError):
+        import_module("threadpoolctl")
 
 
 __all__ = ["AGAIN", "Failure", "Fetch", "Job", "Stream", "load_for_forks", "work"]

@@ -1,5 +1,7 @@
 """What show_config says, and what it warns of."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,12 @@ def test_it_says_what_is_installed_in_lines_to_be_read(capsys):
     names = [line.partition(":")[0] for line in text.splitlines()]
     assert names[:5] == ["fluidlite", "python", "system", "processor", "numpy"]
     assert {"blas", "kernels", "onednn", "threads", "flags"} <= set(names)
+
+
+def test_a_missing_threadpoolctl_is_warned_of(monkeypatch):
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    found = fluid.show_config()
+    assert found.blas == () and "pip install threadpoolctl" in found.warnings[-1]
 
 
 def test_flags_are_shown_as_they_are_set():

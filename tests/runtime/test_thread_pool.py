@@ -188,6 +188,15 @@ def blas_threads():
     return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
 
 
+def test_without_threadpoolctl_products_are_not_divided(use, monkeypatch):
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    use(2)
+    seen = []
+    threads.each(lambda k, worker: seen.append((k, threading.get_ident())), 4, blas=True)
+    assert seen == [(k, threading.get_ident()) for k in range(4)]
+    assert not threads.BlasThreads.has_several()
+
+
 def test_the_blas_takes_one_thread_inside_and_what_it_had_afterwards(use):
     use(2)
     before, inside = blas_threads(), []

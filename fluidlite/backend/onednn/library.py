@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from weakref import ref
 
 from ...errors import FluidError
 from ...ground import state
+from ...kernels.blas import blas_info
 
 FILES = ("libdnnl.so.3", "libdnnl.3.dylib")
 LARGEST_RANK = 12
@@ -269,8 +269,7 @@ class Library:
     @cached_property
     def is_newer_than_blas(self) -> bool:
         """Whether NumPy's BLAS runs on kernels from before AVX-512, and this library does not."""
-        pools = import_module("threadpoolctl").threadpool_info()
-        cores = {str(p.get("architecture")).lower() for p in pools if p.get("user_api") == "blas"}
+        cores = {str(each.get("architecture")).lower() for each in blas_info()}
         return self.instructions.startswith("AVX-512") and bool(cores & BEFORE_AVX512)
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
