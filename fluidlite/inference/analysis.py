@@ -247,6 +247,7 @@ class AnalysisConfig(Location):
         native.model_dir = self.model_dir()
         native.prog_file, native.param_file = self._program, self._parameters
         native.specify_input_name = self.settings["specify_input_name"]
+        native._threads = self.settings["cpu_math_library_num_threads"]
         return native
 
 
@@ -273,10 +274,10 @@ class NativeConfig(Described):
         return self._threads
 
     def set_cpu_math_library_num_threads(self, count: int) -> None:
-        """Accepted: ``FLUIDLITE_NUM_THREADS`` in the environment says it.
+        """Say how many threads products of matrices of values with sequences get.
 
         Args:
-            count: what is answered.
+            count: 1, or more for those that NumPy's BLAS has.
         """
         self._threads = int(count)
 
@@ -285,6 +286,7 @@ class NativeConfig(Described):
         place = AnalysisConfig(self.model_dir or None)
         place.set_prog_file(self.prog_file)
         place.set_params_file(self.param_file)
+        place.settings["cpu_math_library_num_threads"] = self._threads
         return place.load()
 
 

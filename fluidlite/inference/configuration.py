@@ -122,12 +122,15 @@ class Location(Described):
             FileFormatError: a file is not what it should be; says where.
         """
         if self._contents is not None:
-            return Served(None, *self._contents)
-        if self._program:
-            return Served.of_files(self._program, self._parameters)
-        if self._folder:
-            return Served.of_folder(self._folder)
-        raise ArgumentError("the configuration names no model; give a folder, or two files")
+            served = Served(None, *self._contents)
+        elif self._program:
+            served = Served.of_files(self._program, self._parameters)
+        elif self._folder:
+            served = Served.of_folder(self._folder)
+        else:
+            raise ArgumentError("the configuration names no model; give a folder, or two files")
+        served.threads = self.settings["cpu_math_library_num_threads"]
+        return served
 
 
 #: completes the docstrings of configurations, which have an example of their own

@@ -20,6 +20,7 @@ from ..ground.values import LoDTensor, LoDTensorArray
 from ..io.inference import MODEL, load_inference_model
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..kernels.threads import BlasThreads
 from ..runtime.executor import Executor
 from ..runtime.session import Observer
 from ..runtime.step import Environment, Step
@@ -42,6 +43,9 @@ class Served:
     Args:
         folder, program, parameters: where it lies; as of ``load_inference_model``.
     """
+
+    #: those of the BLAS, where operators run one after the other; more than 1 means all of them
+    threads: int = 1
 
     def __init__(
         self, folder: Path | None, program: str | bytes | None, parameters: str | bytes | None
@@ -148,10 +152,14 @@ class Serving:
             served.executor.observe(observer, served.program, feed, served.scope)
         if not served.is_ragged and not any(isinstance(each, LoDTensor) for each in feed.values()):
             return self._step(feed)
-        values = served.executor.run(
+        values = BlasThreads().within(served.threads, self._interpret, feed)
+        return [_joined(each) for each in values]
+
+    def _interpret(self, feed: Mapping[str, Any]) -> list[Any]:
+        served = self.served
+        return served.executor.run(
             served.program, feed, self._fetches, scope=served.scope, return_numpy=False
         )
-        return [_joined(each) for each in values]
 
 
 class NamedInputs:

@@ -67,10 +67,12 @@ SWITCHES: dict[str, str] = {
         enable_mkldnn_bfloat16() mkldnn_enabled=True
         enable_mkldnn_int8(mkldnn_int8_enabled_op_types=()) mkldnn_int8_enabled=True
         enable_quantizer()
-        set_cpu_math_library_num_threads(count) cpu_math_library_num_threads=int(count)
         switch_ir_optim(x=True) ir_optim=bool(x)
         switch_specify_input_names(x=True) specify_input_name=bool(x)
         switch_use_feed_fetch_ops(x=True)
+        """,
+    "1 is one thread of the BLAS where values have sequences, more are all that it has": """
+        set_cpu_math_library_num_threads(count) cpu_math_library_num_threads=int(count)
         """,
     "there is no GPU": """
         disable_gpu()

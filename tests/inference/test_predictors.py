@@ -9,6 +9,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import core, errors, paddle
+from fluidlite.kernels.threads import BlasThreads
 from fluidlite.paddle import inference
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "served"
@@ -285,6 +286,20 @@ def test_inputs_are_found_by_name_where_the_configuration_says_so():
             predictor.run([core.PaddleTensor(ROWS, "y"), *tensors()[1:]])
         with pytest.raises(core.EnforceNotMet, match="an input of the name 'x'"):
             predictor.run([*tensors()[1:], tensors()[1]])
+
+
+def test_products_of_sequences_get_the_threads_that_the_configuration_says(monkeypatch):
+    native, more = sequences().to_native_config(), sequences()
+    more.set_cpu_math_library_num_threads(4)
+    native.set_cpu_math_library_num_threads(2)
+    counts = []
+    within = BlasThreads.within
+    monkeypatch.setattr(
+        BlasThreads, "within", lambda *words: counts.append(words[1]) or within(*words)
+    )
+    for each in (sequences(), more, native, more.to_native_config()):
+        check_sequences(core.create_paddle_predictor(each).run(tensors()))
+    assert counts == [1, 4, 2, 4]
 
 
 def test_inputs_and_outputs_go_without_copies_of_tensors():
