@@ -64,6 +64,9 @@ class AliasModule(ModuleType):
             entry = entry_of(self.__name__, name)
             if entry is not None and entry.kind != "module":
                 return
+            behind = module_behind(self.__name__)
+            if behind is not None and _hides(behind, name):
+                return
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
@@ -83,13 +86,22 @@ def _of_ours(holder: AliasModule, name: str) -> Any:
     behind = module_behind(module)
     if behind is None:
         return _ABSENT
-    if module_behind(f"{module}.{name}") is not None:
-        return _related(holder, f"{module}.{name}")
+    below = module_behind(f"{module}.{name}")
+    if below is not None and not _hides(behind, name):
+        own_name = below.__name__.partition(".")[2]
+        return _related(
+            holder, own_name if module_behind(own_name) is below else f"{module}.{name}"
+        )
     if f"{module}.{name}" in left_out_of_paddle_2():
         return refused("class" if name[0].isupper() else "function", module, name)
     value = getattr(behind, name, _ABSENT)
     given = name in behind.__all__ or name == "__version__" or isinstance(behind, TabledModule)
     return value if given or is_given(name, value) else _ABSENT
+
+
+def _hides(behind: ModuleType, name: str) -> bool:
+    """Whether a function or class of a package has the name of a module below it."""
+    return name in behind.__all__ and not isinstance(getattr(behind, name), ModuleType)
 
 
 def _is_module(entry: Entry, newer: Any) -> bool:

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from types import ModuleType
 
-from ..ground.module_tables import TabledModule
+from ..ground.module_tables import module_below
 from . import children
 
 _ROOT = __name__.partition(".")[0]
@@ -39,9 +39,8 @@ def module_behind(name: str) -> ModuleType | None:
         return None
     module = import_module(PACKAGES[package])
     for part in below:
-        inner = vars(module).get(part)
-        value = inner if isinstance(inner, TabledModule) else None
-        if part in module.__all__:
+        value = module_below(module, part)
+        if value is None and part in module.__all__:
             value = getattr(module, part)
         if not isinstance(value, ModuleType):
             return None

@@ -62,7 +62,9 @@ def give_names(namespace: dict[str, Any], homes: Homes, below: Iterable[str] = (
             public += [name] * (word[0] not in "~_")
     namespace["__all__"] = [*dict.fromkeys([*public, *below])]
 
-    modules = frozenset(below)
+    modules = frozenset(below) - held.keys()
+    for name in held.keys() & {*below}:
+        namespace.pop(name, None)  # the module is imported by its path
 
     def __getattr__(name: str) -> Any:
         if name in modules:
@@ -76,6 +78,38 @@ def give_names(namespace: dict[str, Any], homes: Homes, below: Iterable[str] = (
     namespace["__getattr__"] = api_boundary(__getattr__)
     answer_of_paddle_2(namespace)
     list_public_names(namespace)
+
+
+def hold_modules(namespace: dict[str, Any], table: Table) -> dict[str, ModuleType]:
+    """Have a module hold the modules of a table below it.
+
+    One whose name means a function or a class in the package is imported by its path, and the
+    name goes on meaning what it did.
+
+    Args:
+        namespace: of the package: what ``globals()`` gives at its end.
+        table: of the modules below it; one that stands below another follows it.
+
+    Returns:
+        those that stand directly below it, by their names.
+    """
+    modules = make_modules(namespace["__name__"], table)
+    namespace.setdefault("__path__", [])
+    namespace["__modules__"] = modules
+    for name, module in modules.items():
+        namespace.setdefault(name, module)
+    return modules
+
+
+def module_below(module: ModuleType, name: str) -> ModuleType | None:
+    """The module of a table below a module; None where there is none of that name.
+
+    Args:
+        module: the package.
+        name: the last part of its name.
+    """
+    held: dict[str, ModuleType] = vars(module).get("__modules__", {})
+    return held.get(name)
 
 
 def _value(home: str, name: str) -> Any:
@@ -101,5 +135,7 @@ def make_modules(package: str, table: Table) -> dict[str, ModuleType]:
         sys.modules.setdefault(modules[path].__name__, modules[path])
         around, _, last = path.rpartition(".")
         if around:
-            setattr(modules[around], last, modules[path])
+            vars(modules[around]).setdefault("__modules__", {})[last] = modules[path]
+            if not any(last in names.split() for names in table[around].values()):
+                setattr(modules[around], last, modules[path])
     return {path: module for path, module in modules.items() if "." not in path}

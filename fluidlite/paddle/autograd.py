@@ -8,11 +8,10 @@ from ..autograd import PyLayer, PyLayerContext, backward, saved_tensors_hooks
 from ..eager.engine import grad
 from ..eager.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from ..errors import ArgumentError, ParameterListError, ShapeError
-from ..ground.module_tables import make_modules
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..opdef.operand import Operand, Operands
-from .holders import holders
+from .holders import hold
 from .jacobians import Hessian, Jacobian, derivatives, need_one_value
 
 __all__ = [
@@ -118,5 +117,4 @@ def _matrix(kind: type[Jacobian], y: Any, x: Any, batch_axis: int | None) -> Jac
 
 list_public_names(globals())
 api_boundaries(globals())
-__path__: list[str] = []
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ground.module_tables import Table, give_names, make_modules
+from ..ground.module_tables import Table, give_names, hold_modules
 
 _RANDOM = "get_cuda_rng_state get_rng_state set_cuda_rng_state set_rng_state"
 _MODULES: Table = {
@@ -13,9 +13,7 @@ _MODULES: Table = {
     "io": {"paddle": "load save"},
     "random": {"paddle": f"seed {_RANDOM}"},
 }
-_below = make_modules(__name__, _MODULES)
-globals().update(_below)
-__path__: list[str] = []
+_below = hold_modules(globals(), _MODULES)
 give_names(
     globals(),
     {

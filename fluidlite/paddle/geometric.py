@@ -13,6 +13,7 @@ from ..ground.public_names import list_public_names
 from ..ground.spellings import given_first
 from ..ground.tracebacks import api_boundaries
 from ..opdef.operand import Operand
+from .holders import hold
 
 __all__ = [
     "reindex_graph", "reindex_heter_graph", "sample_neighbors", "segment_max", "segment_mean",
@@ -316,3 +317,4 @@ def weighted_sample_neighbors(
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

@@ -32,6 +32,7 @@ from ..inference.served import (
 )
 from ..inference.switches import QUESTIONS, with_switches
 from . import version
+from .holders import hold
 
 __all__ = [
     "Config", "DataType", "PlaceType", "PrecisionType", "Predictor", "PredictorPool", "Tensor",
@@ -329,3 +330,4 @@ get_trt_runtime_version = get_trt_compile_version
 answer_of_paddle_2(globals())
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

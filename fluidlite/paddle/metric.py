@@ -20,13 +20,12 @@ from ..functions.reduction import argmax
 from ..functions.selection import argsort
 from ..functions.shaping import reshape
 from ..ground.docstrings import Family
-from ..ground.module_tables import make_modules
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
 from ..layers import metric as layers
 from ..metrics import Auc as FluidAuc
-from .holders import holders
+from .holders import hold
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -333,5 +332,4 @@ def _one_or_all(numbers: list[Any]) -> Any:
 
 list_public_names(globals())
 api_boundaries(globals())
-__path__: list[str] = []
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

@@ -15,6 +15,7 @@ from ..ground.tracebacks import api_boundaries
 from ..nn.layer import Layer
 from ..onnx.model import OLDEST_OPSET
 from . import jit
+from .holders import hold
 
 __all__ = ["export"]
 
@@ -54,3 +55,4 @@ def export(
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

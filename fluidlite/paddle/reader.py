@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from ..ground.module_tables import give_names, make_modules
+from ..ground.module_tables import give_names, hold_modules
 
 _NAMES = {
     "reader": "ComposeNotAligned buffered cache chain compose firstn map_readers "
     "multiprocess_reader shuffle xmap_readers"
 }
-_below = make_modules(__name__, {"decorator": _NAMES})
-globals().update(_below)
-__path__: list[str] = []
+_below = hold_modules(globals(), {"decorator": _NAMES})
 give_names(globals(), _NAMES, _below)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ..ground.module_tables import Homes, Table, give_names, make_modules
+from ..ground.module_tables import Homes, Table, give_names, hold_modules
 
 #: module -> the functions that it has; those that ``paddle`` has not, either, are not there
 _FAMILIES = {
@@ -15,6 +15,8 @@ _FAMILIES = {
         diag diag_embed diagflat empty empty_like eye fill_constant full full_like geometric_
         linspace logspace meshgrid ones ones_like polar to_tensor tril tril_ tril_indices triu
         triu_ triu_indices zeros zeros_like""",
+    "einsum": """
+        einsum""",
     "linalg": """
         bincount bmm cdist cholesky cholesky_solve cond corrcoef cov cross det dist dot eig
         eigh eigvals eigvalsh histogram householder_product lstsq lu lu_unpack matmul
@@ -87,8 +89,6 @@ def _homes(module: str) -> Homes:
 
 
 _MODULES: dict[str, Homes] = {"array": _ARRAYS, **{each: _homes(each) for each in _FAMILIES}}
-_below = make_modules(__name__, _MODULES)
-globals().update(_below)
-__path__: list[str] = []
+_below = hold_modules(globals(), _MODULES)
 _given = {f"paddle.tensor.{each}": " ".join(_below[each].__all__) for each in _below}
 give_names(globals(), _given, _below)

@@ -325,3 +325,26 @@ def test_models_of_a_folder(tmp_path):
     (tmp_path / "hubconf.py").write_text("dependencies = ['no_such_module']\ndef net(): pass\n")
     with pytest.raises(RuntimeError, match="no_such_module"):
         paddle.hub.load(folder, "net", source="local")
+
+
+def test_a_module_whose_name_is_a_functions_is_imported_by_its_path(served):
+    for path in ("text.viterbi_decode", "amp.auto_cast", "onnx.export", "tensor.einsum"):
+        package, _, name = path.rpartition(".")
+        module = importlib.import_module(f"paddle.{path}")
+        function = getattr(importlib.import_module(f"paddle.{package}"), name)
+        assert module is sys.modules[f"paddle.{path}"]
+        assert callable(function) and getattr(module, name) is function, path
+
+
+def test_modules_that_hold_names_of_a_package_hold_the_same_ones(served):
+    unary = importlib.import_module("paddle.sparse.unary")
+    operators = importlib.import_module("paddle.incubate.operators")
+    assert unary.sinh is served.sparse.sinh and "sinh" in dir(unary)
+    assert operators.graph_reindex is served.incubate.graph_reindex
+    assert importlib.import_module("paddle.geometric.message_passing.send_recv").send_uv
+    assert importlib.import_module("fluidlite.paddle.geometric.math").segment_sum
+
+
+def test_a_module_that_another_one_gives_is_one_module(served):
+    framework = importlib.import_module("paddle.base.framework")
+    assert framework.core is importlib.import_module("paddle.base.core")

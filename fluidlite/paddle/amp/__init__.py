@@ -6,10 +6,9 @@ on a CPU, and leave all as it is.
 
 from __future__ import annotations
 
-from ...ground.module_tables import make_modules
 from ...ground.public_names import list_given_names
 from ...ground.tracebacks import api_boundaries
-from ..holders import holders
+from ..holders import hold
 from . import debugging
 from .casting import (
     amp_decorate,
@@ -25,4 +24,4 @@ from .scaling import AmpScaler, GradScaler, OptimizerState
 
 list_given_names(globals(), "debugging")
 api_boundaries(globals())
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

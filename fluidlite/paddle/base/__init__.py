@@ -5,9 +5,8 @@ Functions are eager until ``paddle.enable_static()``, as everywhere in paddle 2.
 
 from __future__ import annotations
 
-from ...ground.module_tables import give_names, make_modules
+from ...ground.module_tables import give_names, hold_modules
 from .table import MODULES, NAMES
 
-_below = make_modules(__name__, MODULES)
-globals().update(_below)
+_below = hold_modules(globals(), MODULES)
 give_names(globals(), NAMES, _below)

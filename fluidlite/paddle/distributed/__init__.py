@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..holders import hold
 from ...ground.public_names import list_given_names
 from . import auto_parallel, communication, communicator, fleet, io, rpc, sharding
 from .communication import stream
@@ -34,3 +35,4 @@ list_given_names(
     globals(), "auto_parallel", "communication", "communicator", "fleet", "io", "rpc", "sharding",
     "stream",
 )  # fmt: skip
+hold(globals())

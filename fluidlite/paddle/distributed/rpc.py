@@ -13,6 +13,7 @@ from ...ground import state
 from ...ground.public_names import list_public_names
 from ...ground.spellings import Spelling
 from ...ground.tracebacks import api_boundaries
+from ..holders import hold
 
 __all__ = [
     "get_all_worker_infos", "get_current_worker_info", "get_worker_info", "init_rpc", "rpc_async",
@@ -190,3 +191,4 @@ rpc_sync: Callable[..., Any] = Spelling({})(
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

@@ -7,6 +7,7 @@ from typing import Final
 from ...ground.public_names import list_public_names
 from ...ground.refusing import refusing
 from ...ground.tracebacks import api_boundaries
+from ..holders import hold
 from .groups import global_group
 
 __all__ = ["group_sharded_parallel", "save_group_sharded_model"]
@@ -31,3 +32,4 @@ save_group_sharded_model: Final = refusing(
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
+from ..holders import hold
 from . import callbacks, dynamic_flops, model, model_summary, progressbar, static_flops
 from .dynamic_flops import flops
 from .model import Model
@@ -16,3 +17,4 @@ __all__ = [
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..holders import hold
 from ...ground.public_names import list_given_names
 from . import asp, autograd, autotune, distributed, layers, nn, optimizer
 from .losses import identity_loss, softmax_mask_fuse, softmax_mask_fuse_upper_triangle
@@ -15,3 +16,4 @@ from .segments import (
 list_given_names(
     globals(), "asp", "autograd", "autotune", "distributed", "layers", "nn", "optimizer"
 )
+hold(globals())

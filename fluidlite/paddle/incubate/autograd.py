@@ -8,12 +8,11 @@ from typing import Any
 from ...errors import ArgumentError, GradientShapeError, GradientStateError
 from ...functions.creation import ones_like, zeros_like
 from ...ground import state
-from ...ground.module_tables import make_modules
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...opdef.operand import Operands
 from .. import jacobians, modes
-from ..holders import holders
+from ..holders import hold
 from ..jacobians import derivatives, evaluated, operands_in
 
 __all__ = [
@@ -263,5 +262,4 @@ def prim2orig(block: object = None, blacklist: object = None) -> None:
 
 list_public_names(globals())
 api_boundaries(globals())
-__path__: list[str] = []
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

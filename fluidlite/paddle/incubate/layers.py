@@ -25,6 +25,7 @@ from ...ground.tracebacks import api_boundaries
 from ...ir.variable import Variable
 from ...layer_helper import LayerHelper
 from ...param_attr import ParamAttr
+from ..holders import hold
 
 __all__ = [
     "batch_fc", "correlation", "fused_embedding_seq_pool", "multiclass_nms2", "partial_concat",
@@ -136,3 +137,4 @@ def correlation(
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...ground.module_tables import make_modules
 from ...ground.public_names import list_given_names
 from ...ground.tracebacks import api_boundaries
 from ...readers.datasets import Dataset as Dataset
@@ -11,7 +10,7 @@ from ...readers.datasets import Sampler as Sampler
 from ...readers.datasets import SequenceSampler as SequenceSampler
 from ...readers.datasets import Subset as Subset
 from ...readers.worker_info import get_worker_info as get_worker_info
-from ..holders import holders
+from ..holders import hold
 from .datasets import ChainDataset as ChainDataset
 from .datasets import ComposeDataset as ComposeDataset
 from .datasets import ConcatDataset as ConcatDataset
@@ -26,4 +25,4 @@ from .samplers import WeightedRandomSampler as WeightedRandomSampler
 
 list_given_names(globals())
 api_boundaries(globals())
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ...ground.module_tables import make_modules
 from ...ground.public_names import list_given_names
-from ..holders import holders
+from ..holders import hold
 from . import api as api
 from . import dy2static as dy2static
 from .models import TranslatedLayer as TranslatedLayer
@@ -18,4 +17,4 @@ from .translating import set_verbosity as set_verbosity
 from .translating import to_static as to_static
 
 list_given_names(globals(), "api", "dy2static")
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ground.module_tables import make_modules
+from ...ground.module_tables import hold_modules
 from ...ground.public_names import list_given_names
 from ...nn import CELU as CELU
 from ...nn import ELU as ELU
@@ -144,4 +144,4 @@ from . import quant as quant
 from . import utils as utils
 
 list_given_names(globals(), "clip", "functional", "initializer", "quant", "utils")
-globals().update(make_modules(__name__, corners.LAYERS))
+hold_modules(globals(), corners.LAYERS)

@@ -94,6 +94,7 @@ FUNCTIONS: Table = {
         "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d avg_pool1d avg_pool2d "
         "avg_pool3d max_pool1d max_pool2d max_pool3d max_unpool1d max_unpool2d max_unpool3d"
     },
+    "sparse_attention": {_FUNCTIONAL: "sparse_attention"},
     "vision": {
         _FUNCTIONAL: "affine_grid channel_shuffle grid_sample pixel_shuffle pixel_unshuffle"
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ground.module_tables import make_modules
+from ...ground.module_tables import hold_modules
 from ...ground.public_names import list_given_names
 from ...nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
 from ...nn.functional import adaptive_avg_pool2d as adaptive_avg_pool2d
@@ -125,5 +125,4 @@ from ...nn.functional import zeropad2d as zeropad2d
 from . import corners
 
 list_given_names(globals())
-__path__: list[str] = []
-globals().update(make_modules(__name__, corners.FUNCTIONS))
+hold_modules(globals(), corners.FUNCTIONS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...ground.module_tables import make_modules
 from ...ground.public_names import list_given_names
 from ...initializer import ConstantInitializer as ConstantInitializer
 from ...initializer import Initializer as Initializer
@@ -26,8 +25,7 @@ from ...nn.initializer import XavierNormal as XavierNormal
 from ...nn.initializer import XavierUniform as XavierUniform
 from ...nn.initializer import calculate_gain as calculate_gain
 from ...nn.initializer import set_global_initializer as set_global_initializer
-from ..holders import holders
+from ..holders import hold
 
 list_given_names(globals())
-__path__: list[str] = []
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...ground.module_tables import make_modules
 from ...ground.public_names import list_public_names
 from ...nn.utils import (
     clip_grad_norm_,
@@ -13,7 +12,7 @@ from ...nn.utils import (
     vector_to_parameters,
     weight_norm,
 )  # fmt: skip
-from ..holders import holders
+from ..holders import hold
 
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "remove_weight_norm",
@@ -21,5 +20,4 @@ __all__ = [
 ]  # fmt: skip
 
 list_public_names(globals())
-__path__: list[str] = []
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ..holders import hold
 from ...ground.public_names import list_given_names
 from . import nn
 from .binary import add, divide, is_same_shape, multiply, subtract
@@ -15,3 +16,4 @@ from .unary import (
 )  # fmt: skip
 
 list_given_names(globals(), "nn")
+hold(globals())

@@ -6,7 +6,6 @@ from ...backward import gradients
 from ...compiler import BuildStrategy, CompiledProgram, ExecutionStrategy
 from ...contrib.clicks import ctr_metric_bundle
 from ...ground.missing_names import answer_of_paddle_2
-from ...ground.module_tables import make_modules
 from ...ground.place import cpu_places
 from ...ground.public_names import list_given_names
 from ...io import is_persistable, load_program_state, load_vars, save_vars, set_program_state
@@ -19,7 +18,7 @@ from ...model import InputSpec
 from ...optimizer import ExponentialMovingAverage
 from ...runtime.executor import Executor
 from ...scope import Scope, global_scope, scope_guard
-from ..holders import holders
+from ..holders import hold
 from ..param_attr import WeightNormParamAttr
 from . import amp, io, nn
 from .building import Print, accuracy, append_backward, auc, load, save, setitem
@@ -39,4 +38,4 @@ from .models import (
 
 list_given_names(globals(), "amp", "cpu_places", "io", "nn")
 answer_of_paddle_2(globals())
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

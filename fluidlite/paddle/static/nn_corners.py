@@ -20,6 +20,7 @@ MODULES: Table = {
     },
     "loss": {_NN: "nce"},
     "metric": {"paddle.static": "accuracy auc"},
+    "static_pylayer": {_NN: "static_pylayer"},
     "sequence_lod": {
         _NN: "sequence_concat sequence_conv sequence_enumerate sequence_expand "
         "sequence_expand_as sequence_first_step sequence_last_step sequence_pad sequence_pool "

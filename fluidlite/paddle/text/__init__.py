@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...ground.public_names import list_given_names
+from ..holders import hold
 from . import datasets as datasets
 from .datasets import WMT14 as WMT14
 from .datasets import WMT16 as WMT16
@@ -15,3 +16,4 @@ from .viterbi_decode import ViterbiDecoder as ViterbiDecoder
 from .viterbi_decode import viterbi_decode as viterbi_decode
 
 list_given_names(globals(), "datasets")
+hold(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ground.module_tables import Table, give_names, make_modules
+from ...ground.module_tables import Table, give_names, hold_modules
 from . import dlpack, download
 from .checks import deprecated, require_version, try_import
 
@@ -16,11 +16,12 @@ _NESTS = (
 )
 _MODULES: Table = {
     "cpp_extension": {},
+    "deprecated": {"paddle.utils.checks": "deprecated"},
+    "flops": {"paddle.hapi": "flops"},
     "install_check": {"fluid.install_check": "run_check"},
     "layers_utils": {"fluid.layers.utils": _NESTS, "fluid.data_feeder": "check_dtype"},
     "lazy_import": {"paddle.utils.checks": "try_import"},
     "unique_name": {"fluid.unique_name": "generate guard switch"},
 }
-_below = make_modules(__name__, _MODULES)
-globals().update(_below)
+_below = hold_modules(globals(), _MODULES)
 give_names(globals(), {**_MODULES["layers_utils"], **_MODULES["install_check"]}, _below)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from ....errors import ArgumentError
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
+from ...holders import hold
+from . import backend as backend
+from . import wave_backend as wave_backend
 
 __all__ = ["get_current_backend", "list_available_backends", "set_backend"]
 
@@ -39,3 +42,4 @@ def set_backend(backend_name: str) -> None:
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

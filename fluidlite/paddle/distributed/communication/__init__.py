@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ...holders import hold
 from ....ground.public_names import list_given_names
 from .. import groups as group
 from . import stream
@@ -16,3 +17,4 @@ from ..groups import (
 )  # fmt: skip
 
 list_given_names(globals(), "group", "stream")
+hold(globals())

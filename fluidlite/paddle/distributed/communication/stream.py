@@ -10,6 +10,7 @@ from typing import Any
 from ....ground.public_names import list_public_names
 from ....ground.spellings import Spelling
 from ....ground.tracebacks import api_boundaries
+from ...holders import hold
 from .. import collectives
 
 #: a function -> what it takes first, in its order here
@@ -57,3 +58,4 @@ for _name, _arguments in _FIRST.items():
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....ground.public_names import list_given_names
+from ...holders import hold
 from ..datasets import BoxPSDataset, FileInstantDataset, InMemoryDataset, QueueDataset
 from . import base, data_generator, meta_parallel, metrics, utils
 from .data_generator import MultiSlotDataGenerator, MultiSlotStringDataGenerator
@@ -19,3 +20,4 @@ nranks = world_size = fleet.worker_num
 globals().update({name: getattr(fleet, name) for name in dir(Fleet) if not name.startswith("_")})
 
 list_given_names(globals(), "base", "data_generator", "meta_parallel", "metrics", "utils")
+hold(globals())

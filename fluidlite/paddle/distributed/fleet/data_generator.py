@@ -8,7 +8,9 @@ from ....readers.data_generator import (
     MultiSlotDataGenerator,
     MultiSlotStringDataGenerator,
 )
+from ...holders import hold
 
 __all__ = ["DataGenerator", "MultiSlotDataGenerator", "MultiSlotStringDataGenerator"]
 
 list_public_names(globals())
+hold(globals())

@@ -14,6 +14,7 @@ from ....ground.spellings import Spelling, given_first
 from ....ground.tracebacks import api_boundaries
 from ....ir.variable import Variable
 from ....scope import Scope, global_scope
+from ...holders import hold
 from .training import UtilBase
 
 __all__ = ["acc", "auc", "mae", "max", "min", "mse", "rmse", "sum"]
@@ -121,3 +122,4 @@ def auc(
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

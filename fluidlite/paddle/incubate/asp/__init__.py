@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ...holders import hold
 from ....ground.public_names import list_given_names
 from .masks import (
     CheckMethod, MaskAlgo, calculate_density, check_mask_1d, check_mask_2d, check_sparsity,
@@ -13,3 +14,4 @@ from .pruning import (
 )  # fmt: skip
 
 list_given_names(globals())
+hold(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....ground.module_tables import Table, make_modules
+from ....ground.module_tables import Table, hold_modules
 from ....ground.public_names import list_public_names
 from ....nn.fused import (
     FusedBiasDropoutResidualLayerNorm,
@@ -32,6 +32,7 @@ _MODULES: Table = {
         _HERE: "FusedBiasDropoutResidualLayerNorm FusedFeedForward FusedMultiHeadAttention "
         "FusedMultiTransformer FusedTransformerEncoderLayer"
     },
+    "loss": {"paddle.incubate": "identity_loss"},
 }
 list_public_names(globals())
-globals().update(make_modules(__name__, _MODULES))
+hold_modules(globals(), _MODULES)

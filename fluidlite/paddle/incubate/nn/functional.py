@@ -22,6 +22,7 @@ from ....nn.functional.fused_attention import (
     masked_multihead_attention,
     variable_length_memory_efficient_attention,
 )
+from ...holders import hold
 
 __all__ = [
     "block_multihead_attention", "fused_bias_dropout_residual_layer_norm", "fused_dropout_add",
@@ -32,3 +33,4 @@ __all__ = [
 ]  # fmt: skip
 
 list_public_names(globals())
+hold(globals())

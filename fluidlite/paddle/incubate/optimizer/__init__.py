@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ....ground.missing_names import answer_of_paddle_2
-from ....ground.module_tables import make_modules
 from ....ground.public_names import list_public_names
 from ....optimizer import GradientMergeOptimizer, LarsMomentumOptimizer, RecomputeOptimizer
-from ...holders import holders
+from ...holders import hold
 from ...optimizer import LBFGS
 from . import functional
 from .average import ModelAverage
@@ -19,4 +18,4 @@ __all__ = [
 
 list_public_names(globals())
 answer_of_paddle_2(globals())
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

@@ -20,6 +20,7 @@ from ....ground.public_names import list_public_names
 from ....ground.spellings import Spelling
 from ....ground.tracebacks import api_boundaries
 from ....optimizer.line_search import LineSearch, Point, cubic_minimum
+from ...holders import hold
 
 __all__ = ["minimize_bfgs", "minimize_lbfgs"]
 
@@ -277,3 +278,4 @@ minimize_lbfgs: Callable[..., tuple[Tensor, ...]] = _SPELLED(
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

@@ -9,6 +9,7 @@ from ....ground.public_names import list_public_names
 from ....nn import functional as F
 from ....nn.conv import Conv2D
 from ....nn.dense import Linear
+from ...holders import hold
 from .format import ConvertibleQuantedLayer
 
 
@@ -78,3 +79,4 @@ class QuantedConv2D(_Quanted):
 
 
 list_public_names(globals())
+hold(globals())

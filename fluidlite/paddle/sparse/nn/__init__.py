@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ...holders import hold
 from ....ground.public_names import list_given_names
 from . import functional
 from .layers import (
@@ -11,3 +12,4 @@ from .layers import (
 )  # fmt: skip
 
 list_given_names(globals(), "functional")
+hold(globals())

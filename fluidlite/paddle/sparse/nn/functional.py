@@ -20,6 +20,7 @@ from ....ground.tracebacks import api_boundaries
 from ....nn import functional as F
 from ....nn.functional.windows import each
 from ....opdef.spec import normal_axis
+from ...holders import hold
 from ..products import masked_matmul, matmul
 from ..tensor import CooTensor, SparseTensor, need_sparse, numbers_of, taken
 from .windows import convolved, images, moves_of
@@ -267,3 +268,4 @@ def attention(
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ....ground.module_tables import make_modules
 from ....ground.public_names import list_given_names
 from ....ground.tracebacks import api_boundaries
-from ...holders import holders
+from ...holders import hold
 from . import bf16, debugging
 from .decorating import (
     AutoMixedPrecisionLists,
@@ -18,4 +17,4 @@ from .decorating import (
 
 list_given_names(globals(), "bf16", "debugging")
 api_boundaries(globals())
-globals().update(make_modules(__name__, holders(__name__)))
+hold(globals())

@@ -9,6 +9,7 @@ from typing import Final
 from ....ground.missing_names import answer_of_paddle_2
 from ....ground.public_names import list_public_names
 from ....ground.refusing import refusing
+from ...holders import hold
 
 __all__ = ["bf16_guard", "decorate_bf16"]
 
@@ -28,3 +29,4 @@ decorate_bf16: Final = refusing(
 
 list_public_names(globals())
 answer_of_paddle_2(globals())
+hold(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....ground.module_tables import give_names, make_modules
+from ....ground.module_tables import give_names, hold_modules
 from ....ground.public_names import list_given_names
 from ....input import embedding
 from ....layers import (
@@ -43,5 +43,5 @@ from ..layers import cond, deform_conv2d, fc, instance_norm, prelu, sparse_embed
 from ..nn_corners import MODULES
 
 list_given_names(globals())
-globals().update(make_modules(__name__, MODULES))
+hold_modules(globals(), MODULES)
 give_names(globals(), {"layers": "~continuous_value_model"})

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from ...holders import hold
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from .alexnet import AlexNet, alexnet
@@ -47,3 +48,4 @@ __all__ = [
 
 list_public_names(globals())
 api_boundaries(globals())
+hold(globals())
