@@ -236,6 +236,7 @@ _FURTHER: dict[str, Table] = {
         }
     },
     "hapi": {"hub": {"paddle.hub": "help list load"}},
+    "static": {"log_helper": {"fluid.log_helper": "get_logger"}},
     "nn.initializer": {"lazy_init": {"paddle": "LazyGuard"}},
     "io": {
         "dataloader.collate": {
