@@ -4,8 +4,9 @@
     python benchmarks/linalg.py --torch /venv/bin/python       where PyTorch is installed elsewhere
     python benchmarks/linalg.py --only solve --sizes 200x32    some of it
 
-Milliseconds, the shortest of several calls: of a function, and of it with the gradient by its first
-operand.  JAX runs what it has compiled.  Each library runs in a process of its own.
+Milliseconds of the processor, the shortest of several calls: of a function, and of it with the
+gradient by its first operand.  JAX runs what it has compiled.  Each library runs in a process of
+its own.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ def operands(size: str, dtype: str) -> tuple[Any, Any]:
 
 
 def shortest(call: Callable[[], Any], seconds: float) -> float:
-    """Milliseconds of the shortest of many calls."""
+    """Milliseconds of the processor, of the shortest of many calls."""
     call()
     best, end = float("inf"), time.perf_counter() + seconds
     while best == float("inf") or time.perf_counter() < end:
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best * 1e3
 
 

@@ -5,12 +5,14 @@ Each function takes matrices in the last two dimensions, and any dimensions in f
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 
 from ..errors import OpError
+from .factors import LARGE, REFLECTED, inverses, is_large, reflected, solutions
+from .factors import lu as lu
+from .triangular import triangular_solve as triangular_solve
 
 #: what kernels call as functions of their array namespace
 NAMES = (
@@ -18,9 +20,6 @@ NAMES = (
     *("lu", "qr", "row_permutations", "slogdet", "solve", "svd", "svdvals", "triangular_solve"),
     "turned",
 )
-_BLOCK = 32  # columns from which on products of blocks do most of the work
-_FEW = 12  # columns from which on a call for each matrix is faster
-_TINY = 4  # rows of the smallest blocks, which are inverted element by element
 
 
 def _loop(name: str) -> Any:
@@ -85,7 +84,7 @@ def inv(x: Any) -> Any:
 
 def inv_or_nan(x: Any) -> Any:
     """The inverses; NaN of singular matrices."""
-    return _looped(("inv", "inv"), "t->t", x)
+    return inverses(x)[0] if is_large(x, LARGE) else _looped(("inv", "inv"), "t->t", x)
 
 
 def solve(a: Any, b: Any) -> Any:
@@ -94,7 +93,7 @@ def solve(a: Any, b: Any) -> Any:
     Raises:
         OpError: a matrix is singular.
     """
-    found = _looped(("solve", "solve"), "tt->t", a, b)
+    found = solutions(a, b) if is_large(a, LARGE) else _looped(("solve", "solve"), "tt->t", a, b)
     return _need_result(
         found, _alike(a, found), "matrices that have an inverse, got a singular one"
     )
@@ -215,152 +214,9 @@ def qr(x: Any, mode: Any = "reduced") -> Any:
         rows = x.shape[-2] if mode == "complete" else min(x.shape[-2:])
         q = np.broadcast_to(np.eye(x.shape[-2], rows, dtype=x.dtype), (*x.shape[:-1], rows))
         return q.copy(), np.zeros((*x.shape[:-2], rows, x.shape[-1]), x.dtype)
+    if mode == "reduced" and is_large(x, REFLECTED):
+        return reflected(x)
     return tuple(np.linalg.qr(x, mode))
-
-
-def triangular_solve(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
-    """What triangular matrices have to be multiplied by from the right to be ``b``; of singular
-    ones infinite, or NaN.
-
-    Blocks on the diagonal are inverted, all at once, so that products of matrices do the rest: of
-    many small matrices and of large ones alike that takes a third of the time of LAPACK's routine
-    for any matrices, which is what NumPy has.
-
-    Args:
-        a: of which one triangle is read.
-        b: with as many rows.
-        upper: whether that is the upper one.
-        unit: whether the diagonal counts as ones, and is not read.
-    """
-    n, low, right = a.shape[-1], a, b
-    if upper:  # from the other end it is a lower one
-        low, right = a[..., ::-1, ::-1], b[..., ::-1, :]
-    size = min(_BLOCK, n)
-    count = n // size if n else 0
-    with np.errstate(all="ignore"):
-        blocks = [low[..., k : k + size, k : k + size] for k in range(0, count * size, size)]
-        inverses = [*_inverses(np.stack(blocks), unit)] if count else []
-        if count * size < n:
-            inverses.append(_inverses(low[..., count * size :, count * size :], unit))
-        lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        x = np.empty((*lead, *b.shape[-2:]), b.dtype)
-        for k, inverse in enumerate(inverses):
-            part, before = slice(k * size, (k + 1) * size), slice(0, k * size)
-            rest = right[..., part, :]
-            if k:
-                rest = rest - np.matmul(low[..., part, before], x[..., before, :])
-            x[..., part, :] = np.matmul(inverse, rest)
-    if not np.isfinite(x).all():
-        return _substituted(a, b, upper, unit)
-    return x[..., ::-1, :] if upper else x
-
-
-def _inverses(low: Any, unit: bool) -> Any:
-    """The inverses of lower triangles, by those of their halves."""
-    n = low.shape[-1]
-    if n <= _TINY:
-        out = np.zeros(low.shape, low.dtype)
-        for i in range(n):
-            pivot = 1 if unit else 1 / low[..., i, i]
-            out[..., i, i] = pivot
-            for j in range(i):
-                found = low[..., i, j] * out[..., j, j]
-                for k in range(j + 1, i):
-                    found = found + low[..., i, k] * out[..., k, j]
-                out[..., i, j] = -found * pivot
-        return out
-    half = (n + 1) // 2
-    first, last = slice(None, half), slice(half, None)
-    out = np.zeros(low.shape, low.dtype)
-    if n == 2 * half:
-        parts = np.stack([low[..., first, first], low[..., last, last]])
-        top, end = _inverses(parts, unit)
-    else:
-        top, end = _inverses(low[..., first, first], unit), _inverses(low[..., last, last], unit)
-    out[..., first, first], out[..., last, last] = top, end
-    out[..., last, first] = -np.matmul(end, np.matmul(low[..., last, first], top))
-    return out
-
-
-def _substituted(a: Any, b: Any, upper: bool, unit: bool) -> Any:
-    """The same, row by row for all matrices at once."""
-    n = a.shape[-1]
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    x = np.empty((*lead, *b.shape[-2:]), b.dtype)
-    with np.errstate(all="ignore"):
-        for i in reversed(range(n)) if upper else range(n):
-            known = slice(i + 1, None) if upper else slice(None, i)
-            row = b[..., i, :]
-            if a[..., i, known].shape[-1]:
-                row = row - np.matmul(a[..., i : i + 1, known], x[..., known, :])[..., 0, :]
-            x[..., i, :] = row if unit else row / a[..., i, i, None]
-    return x
-
-
-def lu(x: Any) -> Any:
-    """Triangular factors of matrices whose rows are exchanged, both in one matrix.
-
-    Where SciPy is installed, its LAPACK factors what is not small; else, and small matrices of
-    which there are many, NumPy does, column by column for all at once.
-
-    Returns:
-        the factors, the row that each row was exchanged with, counted from 1, and for each matrix
-        the first zero on the diagonal of U, counted from 1; 0 if there is none.
-    """
-    m, n = x.shape[-2:]
-    count = min(m, n)
-    a = np.array(x.reshape(-1, m, n))
-    pivots = np.empty((len(a), count), np.int32)
-    factor = _factor_of_scipy(a.dtype) if count >= _FEW else None
-    if factor is None:
-        _factor(a, pivots)
-    else:
-        for k in range(len(a)):
-            a[k], pivots[k], _ = factor(a[k])
-        pivots += 1
-    zero = np.diagonal(a, axis1=-2, axis2=-1) == 0
-    infos = np.where(zero.any(-1), zero.argmax(-1) + 1, 0) if count else np.zeros(len(a))
-    lead = x.shape[:-2]
-    return a.reshape(x.shape), pivots.reshape(*lead, count), infos.astype(np.int32).reshape(lead)
-
-
-def _factor_of_scipy(dtype: Any) -> Any:
-    """LAPACK's routine for an element type; None where SciPy is not installed."""
-    try:
-        lapack = importlib.import_module("scipy.linalg.lapack")
-    except ImportError:
-        return None
-    return getattr(lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[dtype.char] + "getrf")
-
-
-def _factor(a: Any, pivots: Any) -> None:
-    """Write the factors of matrices in their place, and the rows that were exchanged."""
-    n, count = a.shape[-1], pivots.shape[-1]
-    matrix = np.arange(len(a))
-    with np.errstate(all="ignore"):
-        for start in range(0, count, _BLOCK):
-            end = min(start + _BLOCK, count)
-            for j in range(start, end):
-                chosen = _sizes(a[:, j:, j]).argmax(-1) + j
-                pivots[:, j] = chosen + 1
-                if (chosen != j).any():
-                    kept = a[:, j].copy()
-                    a[:, j] = a[matrix, chosen]
-                    a[matrix, chosen] = kept
-                pivot = a[:, j, j, None]
-                below = a[:, j + 1 :, j]
-                np.divide(below, pivot, out=below, where=pivot != 0)
-                right = a[:, j + 1 :, j + 1 : end]
-                right -= below[:, :, None] * a[:, j, None, j + 1 : end]
-            if end < n:
-                right = a[:, start:end, end:]
-                right[...] = triangular_solve(a[:, start:end, start:end], right, False, True)
-                a[:, end:, end:] -= np.matmul(a[:, end:, start:end], right)
-
-
-def _sizes(x: Any) -> Any:
-    """How large numbers are; complex ones as LAPACK compares them."""
-    return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
 def row_permutations(pivots: Any, rows: int) -> Any:
@@ -389,9 +245,9 @@ def _exchanged(pivots: list[int], rows: int) -> list[int]:
 
 def cofactors(x: Any) -> Any:
     """The matrices of cofactors, of singular matrices, too: the slopes of determinants."""
-    inverse = inv_or_nan(x)
+    inverse, sizes = inverses(x) if is_large(x, LARGE) else (inv_or_nan(x), det(x))
     with np.errstate(all="ignore"):
-        minors = det(x)[..., None, None] * np.swapaxes(inverse, -1, -2)
+        minors = sizes[..., None, None] * np.swapaxes(inverse, -1, -2)
     singular = np.isnan(inverse).any(axis=(-2, -1)) & np.isfinite(x).all(axis=(-2, -1))
     if singular.any():
         minors[singular] = _cofactors_by_svd(x[singular])

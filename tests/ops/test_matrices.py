@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite.paddle as paddle
 from fluidlite.errors import DTypeError, OpError, ShapeError, UnsupportedError
-from fluidlite.kernels import linear_algebra
+from fluidlite.kernels import factors, linear_algebra
 
 from gradcheck import check_gradients
 
@@ -31,9 +31,47 @@ def test_rows_are_exchanged_so_that_two_triangles_give_the_matrix(shape, dtype):
 def test_rows_are_exchanged_alike_without_scipy(shape, monkeypatch):
     x = RNG.normal(size=shape)
     found = linear_algebra.lu(x)
-    monkeypatch.setattr(linear_algebra, "_factor_of_scipy", lambda dtype: None)
+    monkeypatch.setattr(factors, "_scipy", lambda name, dtype: None)
     for one, other in zip(found, linear_algebra.lu(x)):
         np.testing.assert_allclose(one, other, 0, 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("lead", [(), (2, 1), (0,)])
+def test_large_matrices_are_as_numpy_has_them(dtype, lead, monkeypatch):
+    monkeypatch.setattr(linear_algebra, "LARGE", 40)
+    monkeypatch.setattr(linear_algebra, "REFLECTED", 40)
+    x = (RNG.normal(size=[*lead, 47, 47]) / 7 + np.eye(47)[::-1]).astype(dtype)
+    y = RNG.normal(size=[*lead, 47, 3]).astype(dtype)
+    x = x + np.array(0.1j, dtype) * x[..., ::-1, :] if x.dtype.kind == "c" else x
+    near = 1e-4 if x.dtype.itemsize <= 4 * (1 + (x.dtype.kind == "c")) else 1e-11
+    parts = linear_algebra.inv(x), linear_algebra.solve(x, y), linear_algebra.cofactors(x)
+    q, r = linear_algebra.qr(x)
+    monkeypatch.undo()
+    for found, expected in zip(
+        [*parts, q @ r, *linear_algebra.qr(np.swapaxes(x, -1, -2))],
+        [
+            *(linear_algebra.inv(x), linear_algebra.solve(x, y), linear_algebra.cofactors(x), x),
+            *np.linalg.qr(np.swapaxes(x, -1, -2)),
+        ],
+    ):
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected, near, near * abs(expected).max(initial=0))
+
+
+def test_a_large_matrix_without_an_inverse_is_named(monkeypatch):
+    monkeypatch.setattr(linear_algebra, "LARGE", 40)
+    x = RNG.normal(size=[2, 45, 45])
+    x[1, :, 7] = 0
+    for call in (lambda: linear_algebra.inv(x), lambda: linear_algebra.solve(x, x)):
+        with pytest.raises(OpError, match=r"singular one; it is the one at \[1\]"):
+            call()
+    assert np.isfinite(linear_algebra.inv_or_nan(x)[0]).all()
+    assert np.isnan(linear_algebra.inv_or_nan(x)[1]).all()
+    slopes = linear_algebra.cofactors(x)[1]
+    assert np.isfinite(slopes).all() and abs(slopes[:, 7]).max() > 0
+    x[0, 0, 0] = np.nan
+    assert np.isnan(linear_algebra.inv_or_nan(x)[0]).any()
 
 
 @pytest.mark.parametrize("n", [1, 3, 20, 200])
