@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 import fluidlite as fluid
-from fluidlite.proto.schema import message_classes
 
 ARRAYS = 16
 
@@ -95,7 +94,6 @@ def programs(operators: int) -> None:
         out = x
         for _ in range(operators // 2):
             out = fluid.layers.tanh(fluid.layers.elementwise_add(out, x))
-    message_classes()
     begin = time.perf_counter()
     data = main.to_bytes()
     middle = time.perf_counter()

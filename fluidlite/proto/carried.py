@@ -6,6 +6,7 @@ operators of one type mostly have the same layout.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
@@ -23,6 +24,11 @@ class Original(NamedTuple):
 
     raw: bytes
     seen: bytes  #: what would be written; while it is, ``raw`` is written instead
+    rest: bytes = b""  #: fields that are unknown here, which are written behind anything else
+
+    def instead_of(self, made: bytes) -> bytes:
+        """What is written where a message would be."""
+        return self.raw if made == self.seen else made + self.rest
 
 
 class CarriedOperator(NamedTuple):
@@ -30,8 +36,9 @@ class CarriedOperator(NamedTuple):
 
     layout: PartOrder
     apart: dict[str, bytes]  #: attributes of a kind that is unknown here -> their messages
-    rest: bytes = b""  #: fields that are unknown here
     original: Original | None = None
+    #: (number of the field, name) of slots and attributes -> their messages
+    parts: Mapping[tuple[int, str], Original] | None = None
 
 
 class CarriedVariable(NamedTuple):
@@ -42,8 +49,8 @@ class CarriedVariable(NamedTuple):
     lod_level: bool = True
     is_parameter: bool = False
     stop_gradient: bool = False
-    rest: bytes = b""
     original: Original | None = None
+    message: Any = None  #: what the file says, where the variable has no field for all of it
 
 
 class CarriedBlock(NamedTuple):

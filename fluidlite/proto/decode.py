@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from array import array
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..errors import FileFormatError
@@ -17,12 +17,11 @@ from ..ir.size_names import SizeName, is_size_name
 from ..ir.variable import Parameter, Variable
 from ..opdef.spec import Spec
 from .carried import CarriedBlock, CarriedProgram, CarriedVariable, Original
-from .encode import WITH_TENSOR, Encoder, dtype_of
+from .encode import KINDS, WITH_TENSOR, Encoder, dtype_of
 from .newer_programs import is_of_paddle2
 from .operators import OperatorDecoder
-from .reading import Reading, is_canonical, unknown_fields
-from .schema import SIZE_NAMES
-from .wire import decoded, signed
+from .reading import Reading
+from .wire import MESSAGE_CLASSES, Message, read, write
 
 #: what one of them takes, in bytes
 _BLOCK, _VARIABLE = 1000, 450
@@ -76,25 +75,15 @@ class ProgramDecoder(Reading):
         data = self.bytes.data
         if not data:
             self.bytes.fail(0, "a program", "nothing: the file is empty")
-        blocks = array("q")  # where they begin and end
-        version = compatible = None
-        rest = bytearray()
-        for field in self.bytes.fields(0, len(data), "a program"):
-            if field.wire == 2 and field.number == 1:
-                blocks.extend((field.begin, field.end))
-            elif field.wire == 2 and field.number == 3:
-                compatible = data[field.begin : field.end]
-            elif field.wire == 2 and field.number == 4:
-                version = data[field.begin : field.end]
-            else:
-                rest += data[field.start : field.end]
-        if not blocks:
+        desc = read(MESSAGE_CLASSES["ProgramDesc"], self.bytes)
+        if not desc.blocks:
             self.bytes.fail(len(data), "a block", "the end of the file")
-        self.count: int = len(blocks) // 2
-        self.program.carried = CarriedProgram(version, compatible, bytes(rest))
+        self.count: int = len(desc.blocks) // 2
+        version, compatible = self.content(desc, "version"), self.content(desc, "op_compatible_map")
+        self.program.carried = CarriedProgram(version, compatible, desc.rest)
         self.encoder.of_paddle2 = is_of_paddle2(self.program)
         self.program.blocks = []
-        for number, (begin, end) in enumerate(zip(blocks[::2], blocks[1::2])):
+        for number, (begin, end) in enumerate(_ranges(desc.blocks)):
             self.block(number, begin, end)
         self.program.touch()
         fault = nesting_fault(self.program)
@@ -111,39 +100,35 @@ class ProgramDecoder(Reading):
 
     def block(self, number: int, begin: int, end: int) -> None:
         """Read a block, and put it into the program."""
-        data = self.bytes.data
-        numbers = {1: -1, 2: -2, 5: -1}
-        present, rest = set(), bytearray()
-        variables, operators = array("q"), array("q")  # where they begin and end
-        for field in self.bytes.fields(begin, end, "a block"):
-            if field.wire == 2 and field.number == 3:
-                variables.extend((field.begin, field.end))
-            elif field.wire == 2 and field.number == 4:
-                operators.extend((field.begin, field.end))
-            elif field.wire == 0 and field.number in numbers:
-                numbers[field.number] = signed(field.value, 32)
-                present.add(field.number)
-            else:
-                rest += data[field.start : field.end]
-        index, parent, forward = numbers.values()
+        desc = read(MESSAGE_CLASSES["BlockDesc"], self.bytes, begin, end)
+        parent = desc.parent_idx if desc.has("parent_idx") else None
+        forward = desc.forward_block_idx if desc.has("forward_block_idx") else -1
         fail = self.bytes.fail
-        if index != number:
-            fail(begin, f"block {number}", f"block {index}" if 1 in present else "no index")
-        if not (parent == -1 if number == 0 else 0 <= parent < number):
+        if not desc.has("idx") or desc.idx != number:
+            found = f"block {desc.idx}" if desc.has("idx") else "no index"
+            fail(begin, f"block {number}", found)
+        if parent is None or not (parent == -1 if number == 0 else 0 <= parent < number):
             wanted = "no parent (-1)" if number == 0 else f"a parent before block {number}"
-            fail(begin, wanted, str(parent) if 2 in present else "none")
+            fail(begin, wanted, "none" if parent is None else str(parent))
         if not -1 <= forward < number:
             fail(begin, f"a forward block before block {number}", str(forward))
         block = Block(self.program, number, parent, forward)
-        if rest or (5 in present and forward < 0):
-            block.carried = CarriedBlock(5 in present, bytes(rest))
+        says_forward = desc.has("forward_block_idx")
+        if desc.rest or (says_forward and forward < 0):
+            block.carried = CarriedBlock(says_forward, desc.rest)
         self.program.blocks.append(block)
         self.charge(_BLOCK, begin)
-        for begin, end in zip(variables[::2], variables[1::2]):
+        for begin, end in _ranges(desc.vars):
             self.variable(block, begin, end)
         operator = self.operators.operator
-        spans = zip(operators[::2], operators[1::2])
-        block.set_ops([operator(block, begin, end) for begin, end in spans])
+        block.set_ops([operator(block, begin, end) for begin, end in _ranges(desc.ops)])
+
+    def content(self, desc: Message, name: str) -> bytes | None:
+        """The bytes of a message within the program; None where there is none."""
+        if not desc.has(name):
+            return None
+        ranges = _ranges(getattr(desc, name))
+        return b"".join([self.bytes.data[begin:end] for begin, end in ranges])
 
     # -- variables -------------------------------------------------------------------------------
 
@@ -180,10 +165,10 @@ class ProgramDecoder(Reading):
         """
         end = begin + len(raw)
         self.weigh("VarDesc", begin, end)
-        desc = decoded(self.messages["VarDesc"], "VarDesc", self.bytes, begin, end)
-        if not desc.HasField("name"):
+        desc = read(MESSAGE_CLASSES["VarDesc"], self.bytes, begin, end)
+        if not desc.has("name"):
             self.bytes.fail(begin, "a variable with a name", "one without")
-        type_ = self.type_of(desc, begin)
+        type_ = self.type_of(desc, behind, begin)
         flags = {
             "kind": type_.kind,
             "persistable": desc.persistable,
@@ -198,21 +183,26 @@ class ProgramDecoder(Reading):
         variable.elements = type_.elements
         variable.carried = self.share(
             CarriedVariable(
-                desc.HasField("persistable"),
-                desc.HasField("need_check_feed"),
+                desc.has("persistable"),
+                desc.has("need_check_feed"),
                 type_.lod_level,
-                desc.HasField("is_parameter"),
-                desc.HasField("stop_gradient"),
+                desc.has("is_parameter"),
+                desc.has("stop_gradient"),
             )
         )
         usual = type_.usual and not type_.elements
         if desc.size_names:
             self.name_sizes(variable, [self.text(name) for name in desc.size_names])
             usual = usual and bool(variable.size_names)
-        if not usual or not is_canonical(desc, raw):
-            self.carry_variable(variable, raw, begin)
-        elif behind and not parameter and not desc.size_names and len(self.known) < _KEPT:
-            self.charge(_VARIABLE + len(behind), begin)
+        if not usual or not desc.usual:
+            self.carry_variable(variable, desc, raw, begin)
+        elif (
+            behind
+            and not parameter
+            and not desc.size_names
+            and len(self.known) < _KEPT
+            and self.spares(_VARIABLE + len(behind))
+        ):
             spec = variable.spec if variable.has_dtype else None
             fields = flags if spec is not None else {**flags, **type_.fields}
             self.known[behind] = KnownVariable(fields, spec, variable.carried)
@@ -226,41 +216,44 @@ class ProgramDecoder(Reading):
         ):
             variable.size_names = tuple(SizeName(n, variable.name) if n else None for n in names)
 
-    def type_of(self, desc: Any, at: int) -> TypeOf:
-        """What the type of a variable says; taken apart once for equal types."""
-        raw = desc.type.SerializeToString()
+    def type_of(self, desc: Any, behind: bytes, at: int) -> TypeOf:
+        """What the type of a variable says; taken apart once for equal types.
+
+        Args:
+            desc: the message of the variable.
+            behind: what follows its name: the type is first.
+            at: where the message lies.
+        """
+        if desc.type is None:
+            return TypeOf(Kind.RAW, {}, False, False)
+        type_ = desc.type
+        short = desc.usual and len(behind) > 1 and behind[1] < 0x80
+        raw = behind[2 : 2 + behind[1]] if short else write(type_)
         variable_type = self.types.get(raw)
         if variable_type is not None:
             return variable_type
-        type_ = desc.type
-        usual = True
-        try:
-            kind = Kind(type_.type)
-        except ValueError:
-            kind, usual = Kind.RAW, False
+        usual = type_.type in KINDS
+        kind = Kind(type_.type) if usual else Kind.RAW
         fields: dict[str, Any] = {}
         tensor = level = None
-        if kind is Kind.LOD_TENSOR and type_.HasField("lod_tensor"):
-            level = type_.lod_tensor
-        elif kind is Kind.LOD_TENSOR_ARRAY and type_.HasField("tensor_array"):
-            level = type_.tensor_array
-        elif kind is Kind.SELECTED_ROWS and type_.HasField("selected_rows"):
-            tensor = type_.selected_rows
-        if level is not None:
-            tensor = level.tensor
-            fields["lod_level"] = level.lod_level
-        if tensor is not None and tensor.HasField("data_type"):
+        field, _ = WITH_TENSOR.get(kind, ("", ""))
+        if field:
+            tensor = getattr(type_, field)
+            if field != "selected_rows" and tensor is not None:
+                level, tensor = tensor, tensor.tensor
+                fields["lod_level"] = level.lod_level
+        if tensor is not None and tensor.has("data_type"):
             fields["dtype"] = dtype_of(tensor.data_type)
             if tensor.dims:
                 self.charge(40 * len(tensor.dims), at)
                 fields["shape"] = tuple(tensor.dims)
             usual = usual and fields["dtype"] is not None
-        elif kind in WITH_TENSOR:
+        elif field:
             usual = False
-        elements = self.elements(type_.reader, at) if kind is Kind.READER else ()
-        usual = usual and len(type_.ListFields()) == (2 if kind in WITH_TENSOR or elements else 1)
+        elements = self.elements(type_.reader, at) if kind is Kind.READER and type_.reader else ()
+        usual = usual and len(type_.told) == (2 if field or elements else 1)
         self.charge(300 + len(raw), at)
-        explicit = level is not None and level.HasField("lod_level")
+        explicit = level is not None and level.has("lod_level")
         variable_type = self.types[raw] = TypeOf(kind, fields, explicit, usual, elements)
         return variable_type
 
@@ -268,20 +261,26 @@ class ProgramDecoder(Reading):
         """What a reader gives; nothing where an element type is unknown here."""
         specs = []
         for element in reader.lod_tensor:
-            self.charge(200 + 40 * len(element.tensor.dims), at)
-            dtype = dtype_of(element.tensor.data_type)
+            tensor = element.tensor or MESSAGE_CLASSES["VarType.TensorDesc"]()
+            self.charge(200 + 40 * len(tensor.dims), at)
+            dtype = dtype_of(tensor.data_type)
             if dtype is None:
                 return ()
-            shape = tuple(element.tensor.dims)
+            shape = tuple(tensor.dims)
             specs.append(Spec(shape, dtype, Kind.LOD_TENSOR, element.lod_level))
         return tuple(specs)
 
-    def carry_variable(self, made: Variable, raw: bytes, begin: int) -> None:
+    def carry_variable(self, variable: Variable, desc: Any, raw: bytes, begin: int) -> None:
         """Keep of a variable's message what is not in the variable."""
-        self.charge(2 * len(raw) + 500, begin)
-        own = SIZE_NAMES if made.size_names else 0
-        rest = unknown_fields(self.bytes, begin, begin + len(raw), 6, own)
-        made.carried = made.carried._replace(rest=rest)
-        seen = self.encoder.variable(made)
+        self.charge(4 * len(raw) + 1500, begin)
+        if any(variable.size_names):
+            del desc.size_names
+        variable.carried = variable.carried._replace(message=desc)
+        seen = self.encoder.variable(variable)
         if raw != seen:
-            made.carried = made.carried._replace(original=Original(raw, seen))
+            variable.carried = variable.carried._replace(original=Original(raw, seen))
+
+
+def _ranges(spans: Any) -> Iterator[tuple[int, int]]:
+    """Where messages begin and end, of these numbers in turn."""
+    return zip(spans[::2], spans[1::2])

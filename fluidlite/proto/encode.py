@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ..ground.callsite import CallSite
@@ -15,17 +15,19 @@ from ..ir.variable import Variable
 from ..opdef.attribute import REQUIRED
 from .carried import CarriedBlock, CarriedOperator, CarriedProgram, CarriedVariable, PartOrder
 from .newer_programs import TYPES_IN_FILES, is_of_paddle2
-from .schema import ATTRIBUTE_TYPES, SCALAR_TYPES, message_classes
-from .wire import delimited, varint_field
+from .schema import ATTRIBUTE_TYPES, SCALAR_TYPES
+from .wire import MESSAGE_CLASSES, delimited, varint_bytes, varint_field, write
 
 #: the version of the format that files say they have: that of fluid 1.8.5
 FORMAT_VERSION = 1008005
-#: kind of variable -> the field that says what its tensors are like
+#: kind of variable -> the field that says what its tensors are like, and the message in it
 WITH_TENSOR = {
-    Kind.LOD_TENSOR: "lod_tensor",
-    Kind.SELECTED_ROWS: "selected_rows",
-    Kind.LOD_TENSOR_ARRAY: "tensor_array",
+    Kind.LOD_TENSOR: ("lod_tensor", "VarType.LoDTensorDesc"),
+    Kind.SELECTED_ROWS: ("selected_rows", "VarType.TensorDesc"),
+    Kind.LOD_TENSOR_ARRAY: ("tensor_array", "VarType.LoDTensorArrayDesc"),
 }
+KINDS = frozenset(map(int, Kind))
+_VARIABLE, _ATTRIBUTE = MESSAGE_CLASSES["VarDesc"], MESSAGE_CLASSES["OpDesc.Attr"]
 _FRESH = CarriedOperator(PartOrder((), (), {}, {}), {})
 #: wire types of values that take little room
 _SHORT = frozenset({"INT", "FLOAT", "BOOLEAN", "BLOCK", "LONG"})
@@ -49,8 +51,10 @@ class Encoder:
 
     def __init__(self, call_sites: bool | None = None) -> None:
         self.call_sites = call_sites
-        self.messages: dict[str, Any] = message_classes()
         self.texts: dict[str, bytes] = {}
+        self.arguments: dict[str, bytes] = {}
+        self.heads: dict[tuple[str, str], bytes] = {}  # of attributes
+        self.behind_names: dict[Any, bytes] = {}  # of variables
         self.attributes: dict[Any, bytes] = {}
         self.layouts: dict[Any, PartOrder] = {}
         self.of_paddle2 = False
@@ -89,22 +93,49 @@ class Encoder:
     def variable(self, variable: Variable) -> bytes:
         """The message of a variable."""
         carried = variable.carried or CarriedVariable(lod_level=not hasattr(variable, "trainable"))
-        desc = self.messages["VarDesc"]()
-        desc.name = self.text(variable.name)
-        desc.type.type = int(variable.kind)
+        name = self.text(variable.name)
+        if carried.message is not None or variable.elements or any(variable.size_names):
+            desc = self.description(variable, carried)
+            desc.name = name
+            made = write(desc)
+            return made if carried.original is None else carried.original.instead_of(made)
+        is_parameter = carried.is_parameter and hasattr(variable, "trainable")
+        flags = variable.persistable, variable.need_check_feed, variable.stop_gradient, is_parameter
+        key = variable.kind, variable.dtype, variable.shape, variable.lod_level, flags, carried
+        behind = self.behind_names.get(key)
+        if behind is None:
+            behind = write(self.description(variable, carried))
+            if len(self.behind_names) < _KEPT:
+                self.behind_names[key] = behind
+        return delimited(1, name) + behind
+
+    def description(self, variable: Variable, carried: CarriedVariable) -> Any:
+        """The message of a variable without its name."""
+        desc = _VARIABLE() if carried.message is None else carried.message.copy()
+        type_ = _inner(desc, "type", "VarType")
+        is_unknown = type_.has("type") and type_.type not in KINDS
+        if not (is_unknown and variable.kind is Kind.RAW):
+            type_.type = int(variable.kind)
         field = WITH_TENSOR.get(variable.kind)
         if field is not None:
-            inner = getattr(desc.type, field)
-            if field != "selected_rows":
+            inner = _inner(type_, *field)
+            if field[0] != "selected_rows":
                 if variable.lod_level or carried.lod_level:
                     inner.lod_level = variable.lod_level
-                inner = inner.tensor
-            inner.data_type = int(variable.dtype)
-            inner.dims.extend(variable.shape)
-        for element in variable.elements:
-            inner = desc.type.reader.lod_tensor.add(lod_level=element.lod_level)
-            inner.tensor.data_type = int(element.dtype)
-            inner.tensor.dims.extend(element.shape)
+                inner = _inner(inner, "tensor", "VarType.TensorDesc")
+            if variable.has_dtype or not inner.has("data_type"):
+                inner.data_type = int(variable.dtype)
+            inner.dims = variable.shape
+        if variable.elements:
+            reader = _inner(type_, "reader", "VarType.ReaderDesc")
+            there = dict(enumerate(reader.lod_tensor))
+            reader.lod_tensor = []
+            for place, element in enumerate(variable.elements):
+                level = there.get(place) or MESSAGE_CLASSES["VarType.LoDTensorDesc"]()
+                level.lod_level = element.lod_level
+                inner = _inner(level, "tensor", "VarType.TensorDesc")
+                inner.data_type, inner.dims = int(element.dtype), element.shape
+                reader.lod_tensor.append(level)
         for name in ("persistable", "need_check_feed"):
             value = getattr(variable, name)
             if value or getattr(carried, name):
@@ -114,10 +145,8 @@ class Encoder:
         if carried.stop_gradient:
             desc.stop_gradient = variable.stop_gradient
         if any(variable.size_names):
-            desc.size_names.extend(self.text(name or "") for name in variable.size_names)
-        made: bytes = desc.SerializeToString() + carried.rest
-        original = carried.original
-        return original.raw if original is not None and made == original.seen else made
+            desc.size_names = [self.text(name or "") for name in variable.size_names]
+        return desc
 
     # -- operators -------------------------------------------------------------------------------
 
@@ -128,34 +157,35 @@ class Encoder:
             carried, layout = _FRESH, self.layout(op)
         else:
             layout = carried.layout
-        parts = [*self.slots(1, op.inputs, layout.inputs)]
-        parts += self.slots(2, op.outputs, layout.outputs)
+        parts = self.slots(1, op.inputs, layout.inputs, carried)
+        parts += self.slots(2, op.outputs, layout.outputs, carried)
         kind = TYPES_IN_FILES.get(op.type, op.type) if self.of_paddle2 else op.type
         parts.append(delimited(3, self.text(kind)))
         attrs, wires = op.attrs, layout.wires
         for name, wire in wires.items():
             if not wire:
-                parts.append(delimited(4, carried.apart[name]))
+                field = delimited(4, carried.apart[name])
             elif name in attrs:
-                parts.append(self.attribute(name, wire, attrs[name]))
+                field = self.attribute(name, wire, attrs[name])
             elif name == "op_callstack":
-                parts.append(self.call_stack(op.callsite, loaded=carried is not _FRESH))
+                field = self.call_stack(op.callsite, loaded=carried is not _FRESH)
             elif name in FRAMEWORK_ATTRIBUTES:
-                parts.append(self.attribute(name, wire, op.attr(name)))
+                field = self.attribute(name, wire, op.attr(name))
             else:
-                parts.append(self.attribute(name, wire, layout.defaults.get(name, REQUIRED)))
+                field = self.attribute(name, wire, layout.defaults.get(name, REQUIRED))
+            parts.append(self.part(carried, 4, name, field) if carried.parts else field)
         if attrs and not wires.keys() >= attrs.keys():
             added = [name for name in attrs if name not in wires and not self.is_meant(op, name)]
             parts += [self.attribute(name, op.attr_type(name), attrs[name]) for name in added]
         if self.call_sites and "op_callstack" not in wires:
             parts.append(self.call_stack(op.callsite, loaded=False))
-        message = b"".join([*parts, carried.rest])
+        message = b"".join(parts)
         original = carried.original
-        if original is None or message != original.seen:
+        if original is None:
             return message
         # a stack whose frames were left out stands in the original alone
         strips = self.call_sites is False and op.callsite is None and "op_callstack" in wires
-        return message if strips else original.raw
+        return message + original.rest if strips else original.instead_of(message)
 
     def layout(self, op: Operator) -> PartOrder:
         """How an operator is written that no file told anything about."""
@@ -180,16 +210,34 @@ class Encoder:
         declared = op.definition.attributes.get(name)
         return declared is not None and declared.edition
 
-    def slots(self, number: int, given: Any, listed: Any) -> Iterator[bytes]:
+    def slots(self, number: int, given: Any, listed: Any, carried: CarriedOperator) -> list[bytes]:
         """The fields of the slots of one side."""
-        text, slot = self.text, self.messages["Slot"]
-        for name in listed:
-            arguments = [text(n) for n in given.get(name, ())]
-            message = slot(parameter=text(name), arguments=arguments)
-            yield delimited(number, message.SerializeToString())
-        if not given.keys() <= set(listed):
-            more = {name: names for name, names in given.items() if name not in listed}
-            yield from self.slots(number, more, tuple(more))
+        fields = []
+        argument = self.argument
+        more = () if given.keys() <= set(listed) else [n for n in given if n not in listed]
+        for slot in (*listed, *more):
+            message = delimited(1, self.text(slot))
+            message += b"".join([argument(name) for name in given.get(slot, ())])
+            field = delimited(number, message)
+            fields.append(self.part(carried, number, slot, field) if carried.parts else field)
+        return fields
+
+    def argument(self, name: str) -> bytes:
+        """The field of a name in a slot, made once."""
+        field = self.arguments.get(name)
+        if field is None:
+            field = self.arguments[name] = delimited(2, self.text(name))
+        return field
+
+    def part(self, carried: CarriedOperator, number: int, name: str, field: bytes) -> bytes:
+        """The field of a slot or an attribute, with what a file says there besides."""
+        original = (carried.parts or {}).get((number, name))
+        if original is None or not field:
+            return field
+        size = len(field) - 1
+        while 1 + len(varint_bytes(size)) + size > len(field):
+            size -= 1
+        return delimited(number, original.instead_of(field[len(field) - size :]))
 
     def call_stack(self, site: CallSite | None, loaded: bool) -> bytes:
         """The field that says where an operator was made: what a file said, and else what is asked
@@ -223,23 +271,28 @@ class Encoder:
     def message(self, name: str, wire: str, value: Any) -> bytes:
         """The message of an attribute."""
         number, field = ATTRIBUTE_TYPES[wire]
-        attr = self.messages["Attr"](name=self.text(name), type=number)
-        if wire == "SCALARS":
-            attr.scalars.extend([self.scalar(each) for each in value])
-            message: bytes = attr.SerializeToString()
-            return message
+        head = self.heads.get((name, wire))
+        if head is None:
+            head = delimited(1, self.text(name)) + varint_field(2, number)
+            self.heads[name, wire] = head
         make = self.text if wire.startswith("STRING") else _MAKE[wire.removesuffix("S")]
-        if wire.endswith("S"):
-            getattr(attr, field).extend([make(each) for each in value])
-        else:
-            setattr(attr, field, make(value))
-        message = attr.SerializeToString()
-        return message
+        _, tag, encoded, repeated = _ATTRIBUTE.fields[field]
+        if repeated:
+            return head + b"".join([tag + encoded(make(each)) for each in value])
+        return head + tag + encoded(make(value))
 
-    def scalar(self, value: bool | float) -> Any:
-        """The message of a number."""
-        number, field = SCALAR_TYPES[type(value)]
-        return self.messages["Scalar"](type=number, **{field: value})
+
+def _inner(message: Any, name: str, kind: str) -> Any:
+    """A message within another one, which is made if it is not there."""
+    if not message.has(name):
+        setattr(message, name, MESSAGE_CLASSES[kind]())
+    return getattr(message, name)
+
+
+def _scalar(value: bool | float) -> Any:
+    """The message of a number."""
+    number, field = SCALAR_TYPES[type(value)]
+    return MESSAGE_CLASSES["Scalar"](type=number, **{field: value})
 
 
 def defaults_of(op: Operator) -> dict[str, Any]:
@@ -262,6 +315,7 @@ _MAKE: dict[str, Callable[[Any], Any]] = {
     "FLOAT": float,
     "FLOAT64": float,
     "BOOLEAN": bool,
+    "SCALAR": _scalar,
 }
 
 

@@ -20,9 +20,9 @@ from ..opdef.definition import Op, find
 from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder
 from .newer_programs import TYPES
-from .reading import Reading, is_canonical, unknown_fields
+from .reading import Reading
 from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES, SCALAR_TYPES
-from .wire import decoded
+from .wire import MESSAGE_CLASSES, read, varint_field, write
 
 if TYPE_CHECKING:
     from .wire import Bytes
@@ -47,6 +47,7 @@ _KNOBS_BEGIN = re.compile(
 _WRAPPED: dict[str, Callable[[Any], Any]] = {"LONG": Long, "BLOCK": BlockRef}
 
 
+_OPERATION = MESSAGE_CLASSES["OpDesc"]
 _SCALAR_FIELDS = dict(SCALAR_TYPES.values())
 _COMPLEX = 4  # the number of complex scalars
 
@@ -85,6 +86,15 @@ class KnownOperator(NamedTuple):
     fields: dict[str, Any]
 
 
+class Sides(NamedTuple):
+    """The slots of an operator and their variables."""
+
+    end: int  #: where they end in its message; 0 where they are not in the front of it
+    listed: tuple[tuple[int, str], ...]  #: the tag of its side and the name of each slot
+    inputs: dict[str, Names]
+    outputs: dict[str, Names]
+
+
 class OperatorDecoder:
     """Reads the operators of a program file.
 
@@ -106,38 +116,49 @@ class OperatorDecoder:
         raw = self.bytes.data[begin:end]
         # Most operators differ in the names of variables only, which come first.
         sides = self.sides(raw)
-        known = self.known.get(sides[0]) if sides is not None else None
+        known = None if sides is None else self.known.get((raw[sides.end :], sides.listed))
         if known is None or sides is None:
             return self.unknown_operator(block, raw, begin, sides)
         plan = known.plan
         self.reading.charge(_OPERATOR + 2 * _SIDE, begin)
+        return self.made(block, plan, sides, known.attributes, known.fields)
+
+    def made(
+        self,
+        block: Block,
+        plan: OperatorLayout,
+        sides: Sides,
+        attributes: dict[str, Any],
+        fields: dict[str, Any],
+    ) -> Operator:
+        """The operator of a layout with these slots and attributes."""
         op = Operator(
             block,
             plan.op_type,
-            self.ordered(sides[1], plan, "input_slots"),
-            self.ordered(sides[2], plan, "output_slots"),
-            known.attributes,
+            self.ordered(sides.inputs, plan, "input_slots"),
+            self.ordered(sides.outputs, plan, "output_slots"),
+            attributes,
             lists_given_attrs=plan.bare,
-            **known.fields,
+            **fields,
         )
         op.carried = plan.carried
         return op
 
-    def sides(self, raw: bytes) -> tuple[Any, dict[str, Names], dict[str, Names]] | None:
-        """What a message says, the slots and their variables apart.
-
-        Returns:
-            the rest of the message with the names of the slots; names by slot of the inputs, and of
-            the outputs; None where a part is written in an unusual way, or is long.
+    def sides(self, raw: bytes) -> Sides | None:
+        """The slots and their variables; None where a part is written in an unusual way, or is
+        long.
         """
         text = self.text
-        at, size = 0, len(raw)
+        at, size, last = 0, len(raw), _INPUTS
         sides: tuple[dict[str, Names], dict[str, Names]] = {}, {}
         listed = []
         while at + 4 < size and raw[at] in (_INPUTS, _OUTPUTS):
             side, stop, width = raw[at], at + 2 + raw[at + 1], raw[at + 3]
             if raw[at + 1] > 127 or raw[at + 2] != _FIRST or width > 127 or stop > size:
                 return None
+            if side < last:
+                return None
+            last = side
             at += 4
             slot = text(raw[at : at + width])
             listed.append((side, slot))
@@ -154,11 +175,11 @@ class OperatorDecoder:
                 return None
             if names:
                 sides[side == _OUTPUTS][slot] = tuple(names)
-        if size - at > _SHORT:
-            return None
-        return (raw[at:], tuple(listed)), *sides
+        return None if size - at > _SHORT else Sides(at, tuple(listed), *sides)
 
-    def unknown_operator(self, block: Block, raw: bytes, begin: int, sides: Any) -> Operator:
+    def unknown_operator(
+        self, block: Block, raw: bytes, begin: int, sides: Sides | None
+    ) -> Operator:
         """Read an operator unlike those before.
 
         Args:
@@ -167,60 +188,67 @@ class OperatorDecoder:
             begin: where that lies.
             sides: what :meth:`sides` found.
         """
-        messages = self.reading.messages
-        self.reading.weigh("OpDesc", begin, begin + len(raw))
-        desc = decoded(messages["OpDesc"], "OpDesc", self.bytes, begin, begin + len(raw))
-        attrs, inputs, outputs = desc.attrs, desc.inputs, desc.outputs
-        key = (
-            desc.type,
-            tuple([(attr.name, attr.type) for attr in attrs]),
-            tuple([slot.parameter for slot in inputs]),
-            tuple([slot.parameter for slot in outputs]),
-        )
+        end = begin + len(raw)
+        self.reading.weigh("OpDesc", begin, end)
+        desc = None
+        if sides is not None:
+            desc = read(_OPERATION, self.bytes, begin + sides.end, end)
+        if desc is None or sides is None or desc.inputs or desc.outputs:
+            desc = read(_OPERATION, self.bytes, begin, end)
+            sides = self.sides_of(desc)
+        attrs = desc.attrs
+        key = desc.type, tuple([(attr.name, attr.type) for attr in attrs]), sides.listed
         plan = self.plans.get(key)
         if plan is None:
             plan = self.plans[key] = self.plan(key, begin)
-        self.reading.charge(_OPERATOR + _SIDE * (bool(inputs) + bool(outputs)), begin)
+        self.reading.charge(_OPERATOR + _SIDE * (bool(sides.inputs) + bool(sides.outputs)), begin)
         attributes, fields, apart = self.attributes(plan, attrs, begin)
-        op = Operator(
-            block,
-            plan.op_type,
-            self.slots(inputs, plan.layout.inputs, plan, "input_slots"),
-            self.slots(outputs, plan.layout.outputs, plan, "output_slots"),
-            attributes,
-            lists_given_attrs=plan.bare,
-            **fields,
-        )
-        op.carried = plan.carried._replace(apart=apart) if apart else plan.carried
-        if plan.unusual or not is_canonical(desc, raw) or desc.HasField("is_target"):
-            self.carry_operator(op, raw, begin)
+        op = self.made(block, plan, sides, attributes, fields)
+        if apart:
+            op.carried = plan.carried._replace(apart=apart)
+        if plan.unusual or not desc.usual or desc.has("is_target"):
+            self.carry_operator(op, desc, raw, begin)
         elif plan.unusual is None:  # the first of its kind
             plan.unusual = raw != self.encoder.operator(op)
             if plan.unusual:
-                self.carry_operator(op, raw, begin)
-        if sides is not None and op.carried is plan.carried and len(self.known) < _KEPT:
-            self.reading.charge(900 + len(raw), begin)
-            self.known[sides[0]] = KnownOperator(plan, attributes, fields)
+                self.carry_operator(op, desc, raw, begin)
+        keeps = sides.end and op.carried is plan.carried and len(self.known) < _KEPT
+        if keeps and self.reading.spares(900 + len(raw)):
+            self.known[raw[sides.end :], sides.listed] = KnownOperator(plan, attributes, fields)
         return op
 
-    def carry_operator(self, op: Operator, raw: bytes, begin: int) -> None:
-        """Keep of an operator's message what is not in the operator."""
-        self.reading.charge(2 * len(raw) + 500, begin)
-        rest = unknown_fields(self.bytes, begin, begin + len(raw), 4)
-        op.carried = op.carried._replace(rest=rest)
-        seen = self.encoder.operator(op)
-        if raw != seen:
-            op.carried = op.carried._replace(original=Original(raw, seen))
-
-    def slots(self, given: Any, listed: Names, plan: OperatorLayout, side: str) -> dict[str, Names]:
-        """Names by slot, those of a definition in its order."""
+    def sides_of(self, desc: Any) -> Sides:
+        """The slots and their variables, of a message."""
         text = self.text
-        by_slot = {}
-        for slot, message in zip(listed, given):
-            names = message.arguments
-            if names:
-                by_slot[slot] = tuple([text(name) for name in names])
-        return self.ordered(by_slot, plan, side)
+        listed = []
+        sides: list[dict[str, Names]] = []
+        for tag, slots in ((_INPUTS, desc.inputs), (_OUTPUTS, desc.outputs)):
+            names = {}
+            for slot in slots:
+                listed.append((tag, text(slot.parameter)))
+                if slot.arguments:
+                    names[listed[-1][1]] = tuple([text(name) for name in slot.arguments])
+            sides.append(names)
+        return Sides(0, tuple(listed), *sides)
+
+    def carry_operator(self, op: Operator, desc: Any, raw: bytes, begin: int) -> None:
+        """Keep of an operator's message what is not in the operator."""
+        self.reading.charge(3 * len(raw) + 500, begin)
+        parts = [(1, slot.parameter, slot) for slot in desc.inputs]
+        parts += [(2, slot.parameter, slot) for slot in desc.outputs]
+        parts += [(4, attr.name, attr) for attr in desc.attrs if attr.type in ATTRIBUTE_TYPE_OF]
+        kept = {}
+        for number, name, message in parts:
+            if not message.usual:
+                whole, known = write(message), write(message.stripped())
+                if whole != known:
+                    kept[number, self.text(name)] = Original(whole, known, message.rest)
+        rest = varint_field(5, desc.is_target) if desc.has("is_target") else b""
+        op.carried = op.carried._replace(parts=kept)
+        seen = self.encoder.operator(op)
+        rest += desc.rest
+        if raw != seen:
+            op.carried = op.carried._replace(original=Original(raw, seen, rest))
 
     def ordered(self, found: dict[str, Names], plan: OperatorLayout, side: str) -> dict[str, Names]:
         """Names by slot in the order of the definition."""
@@ -246,7 +274,7 @@ class OperatorDecoder:
         apart: dict[str, bytes] = {}
         for attr, step in zip(attrs, plan.steps):
             if not step.wire:
-                apart[step.name] = attr.SerializeToString()
+                apart[step.name] = write(attr)
                 self.reading.charge(200 + len(apart[step.name]), at)
                 if plan.definition is not None:
                     self.note_ignored(plan, step, attr)
@@ -278,7 +306,7 @@ class OperatorDecoder:
 
     def plan(self, key: Any, at: int) -> OperatorLayout:
         """How to read operators of a layout."""
-        raw_type, attrs, inputs, outputs = key
+        raw_type, attrs, listed_slots = key
         if not raw_type:
             self.bytes.fail(at, "an operator with a type", "one without")
         type_ = self.text(raw_type)
@@ -286,7 +314,9 @@ class OperatorDecoder:
             type_ = TYPES.get(type_, type_)
         definition = find(type_)
         names = tuple([self.text(name) for name, _ in attrs])
-        slots = [tuple([self.text(name) for name in side]) for side in (inputs, outputs)]
+        slots = [
+            tuple([slot for at, slot in listed_slots if at == tag]) for tag in (_INPUTS, _OUTPUTS)
+        ]
         for listed in slots:
             if len(set(listed)) != len(listed):
                 twice = next(name for name in listed if listed.count(name) > 1)
@@ -373,6 +403,6 @@ def _differs(value: Any, default: Any) -> bool:
 def _scalar(message: Any) -> bool | int | float | complex:
     """The number of a message."""
     if message.type == _COMPLEX:
-        return complex(message.c.r, message.c.i)
+        return complex(message.c.r, message.c.i) if message.c else 0j
     value: bool | int | float = getattr(message, _SCALAR_FIELDS.get(message.type, "r"))
     return value

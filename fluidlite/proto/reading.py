@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from .schema import MESSAGES, message_classes
+from .schema import MESSAGES, REPEATED
 from .wire import Bytes
 
 #: what a text takes at least, a message, and a number that was packed into a byte
 _TEXT, _MESSAGE, _PACKED = 150, 450, 32
 _VALUES = {
-    "Slot.arguments": 60,
-    "Attr.strings": 60,
-    "Attr.ints": 8,
-    "Attr.floats": 8,
-    "Attr.bools": 8,
-    "Attr.longs": 30,
-    "Attr.blocks_idx": 30,
-    "TensorDesc.dims": 40,
+    "OpDesc.Var.arguments": 60,
+    "OpDesc.Attr.strings": 60,
+    "OpDesc.Attr.ints": 8,
+    "OpDesc.Attr.floats": 8,
+    "OpDesc.Attr.bools": 8,
+    "OpDesc.Attr.longs": 30,
+    "OpDesc.Attr.blocks_idx": 30,
+    "VarType.TensorDesc.dims": 40,
     "VarDesc.size_names": 150,
 }
 
@@ -27,11 +27,11 @@ def _weights_of(message: str) -> tuple[dict[int, str], dict[int, int]]:
     of them takes.
     """
     inner, weights = {}, {}
-    for name, (number, kind, repeated) in MESSAGES[message].items():
+    for name, (number, kind, label) in MESSAGES[message].items():
         if kind in MESSAGES:
             inner[number], weights[number] = kind, _MESSAGE
-        elif repeated:
-            if kind != "bytes":
+        elif label == REPEATED:
+            if kind != "string":
                 inner[number] = ""
             weights[number] = _VALUES.get(f"{message}.{name}", _MESSAGE)
     return inner, weights
@@ -58,11 +58,11 @@ class Reading:
 
     def __init__(self, data: bytes, name: str) -> None:
         self.bytes: Bytes = Bytes(data, name)
-        self.messages: dict[str, Any] = message_classes()
         self.texts: dict[str, str] = {}  # equal names are stored once
         self.shared: dict[Any, Any] = {}  # so are records
         self.ignored: dict[str, None] = {}  # attributes and slots that mean nothing here
         self.budget: int = memory_limit(len(data))
+        self.spare: int = self.budget // 8  # for what only saves time
         self.count = 0  # of blocks
 
     def text(self, raw: bytes) -> str:
@@ -85,9 +85,14 @@ class Reading:
             limit = memory_limit(len(self.bytes.data))
             self.bytes.fail(at, f"a program that fits {limit} bytes of memory", "more of it")
 
+    def spares(self, cost: int) -> bool:
+        """Whether there is memory for what only saves time; it is charged apart."""
+        self.spare -= cost
+        return self.spare >= 0
+
     def weigh(self, message: str, begin: int, end: int) -> None:
-        """Refuse a message that would take far more memory than it has bytes, before the library
-        makes anything of it.
+        """Refuse a message that would take far more memory than it has bytes, before anything is
+        made of it.
 
         Args:
             message: its name in the table.
@@ -112,29 +117,3 @@ class Reading:
                     self._weigh(kind, start, stop)
         for number, weight in weights.items():
             self.charge(weight * count[number], begin)
-
-
-def is_canonical(message: Any, raw: bytes) -> bool:
-    """Whether the library writes a message as it read it, without any field that is unknown here.
-
-    It forgets these fields.
-    """
-    message.DiscardUnknownFields()
-    found: bytes = message.SerializeToString()
-    return found == raw
-
-
-def unknown_fields(source: Bytes, begin: int, end: int, last: int, own: int = 0) -> bytes:
-    """The fields of a message that nothing here stands for.
-
-    Args:
-        source: all bytes.
-        begin, end: where the message lies.
-        last: the largest number of those that something stands for.
-        own: the number of one more.
-    """
-    rest = bytearray()
-    for field in source.fields(begin, end, "a message"):
-        if field.number > last and field.number != own:
-            rest += source.data[field.start : field.end]
-    return bytes(rest)

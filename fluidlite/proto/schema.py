@@ -1,89 +1,122 @@
-"""The messages of program files, as tables, and classes made of them when they are first needed.
-
-Texts are declared as bytes and enumerations as integers: that is the same on the wire, and what
-other versions put there survives.  For the same reason nothing is declared as required.
-"""
+"""The messages of program files, as tables."""
 
 from __future__ import annotations
 
-import functools
-from typing import Any
+from typing import NamedTuple
 
-PACKAGE = "fluidlite.proto"
-VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5  #: how a field is written
-
-#: message -> field -> (number, kind, repeated); a kind that is no scalar is a message
 #: the number of a field that program files of Paddle do not have
 SIZE_NAMES = 1000
-MESSAGES: dict[str, dict[str, tuple[int, str, bool]]] = {
+OPTIONAL, REQUIRED, REPEATED = 1, 2, 3  #: as protobuf numbers them
+
+
+class FieldForm(NamedTuple):
+    """What a field holds."""
+
+    number: int
+    kind: str  #: a scalar, or the name of a message or of an enumeration
+    label: int = OPTIONAL
+
+
+_FORM = FieldForm
+#: message -> field -> its form.  Labels say what Paddle's own writer gives; the reader asks for
+#: nothing, since other versions leave out other things.
+MESSAGES: dict[str, dict[str, FieldForm]] = {
     "ProgramDesc": {
-        "blocks": (1, "BlockDesc", True),
-        "op_compatible_map": (3, "bytes", False),
-        "version": (4, "Version", False),
+        "blocks": _FORM(1, "BlockDesc", REPEATED),
+        "op_compatible_map": _FORM(3, "OpCompatibleMap"),
+        "version": _FORM(4, "Version"),
     },
-    "Version": {"version": (1, "int64", False)},
+    "Version": {"version": _FORM(1, "int64")},
     "BlockDesc": {
-        "idx": (1, "int32", False),
-        "parent_idx": (2, "int32", False),
-        "vars": (3, "VarDesc", True),
-        "ops": (4, "OpDesc", True),
-        "forward_block_idx": (5, "int32", False),
+        "idx": _FORM(1, "int32", REQUIRED),
+        "parent_idx": _FORM(2, "int32", REQUIRED),
+        "vars": _FORM(3, "VarDesc", REPEATED),
+        "ops": _FORM(4, "OpDesc", REPEATED),
+        "forward_block_idx": _FORM(5, "int32"),
     },
     "VarDesc": {
-        "name": (1, "bytes", False),
-        "type": (2, "VarType", False),
-        "persistable": (3, "bool", False),
-        "need_check_feed": (4, "bool", False),
-        "is_parameter": (5, "bool", False),  # this and the next are of Paddle 2
-        "stop_gradient": (6, "bool", False),
+        "name": _FORM(1, "string", REQUIRED),
+        "type": _FORM(2, "VarType", REQUIRED),
+        "persistable": _FORM(3, "bool"),
+        "need_check_feed": _FORM(4, "bool"),
+        "is_parameter": _FORM(5, "bool"),  # this and the next are of Paddle 2
+        "stop_gradient": _FORM(6, "bool"),
         # fluidlite's own, which others skip: a name for each size, "" where it has none
-        "size_names": (SIZE_NAMES, "bytes", True),
+        "size_names": _FORM(SIZE_NAMES, "string", REPEATED),
     },
     "VarType": {
-        "type": (1, "int32", False),
-        "selected_rows": (2, "TensorDesc", False),
-        "lod_tensor": (3, "LoDTensorDesc", False),
-        "tensor_array": (4, "LoDTensorDesc", False),
-        "reader": (5, "ReaderDesc", False),
+        "type": _FORM(1, "VarType.Type", REQUIRED),
+        "selected_rows": _FORM(2, "VarType.TensorDesc"),
+        "lod_tensor": _FORM(3, "VarType.LoDTensorDesc"),
+        "tensor_array": _FORM(4, "VarType.LoDTensorArrayDesc"),
+        "reader": _FORM(5, "VarType.ReaderDesc"),
+        "tuple": _FORM(7, "VarType.Tuple"),
     },
-    "ReaderDesc": {"lod_tensor": (1, "LoDTensorDesc", True)},
-    "LoDTensorDesc": {"tensor": (1, "TensorDesc", False), "lod_level": (2, "int32", False)},
-    "TensorDesc": {"data_type": (1, "int32", False), "dims": (2, "int64", True)},
+    "VarType.TensorDesc": {
+        "data_type": _FORM(1, "VarType.Type", REQUIRED),
+        "dims": _FORM(2, "int64", REPEATED),
+    },
+    "VarType.LoDTensorDesc": {
+        "tensor": _FORM(1, "VarType.TensorDesc", REQUIRED),
+        "lod_level": _FORM(2, "int32"),
+    },
+    "VarType.LoDTensorArrayDesc": {
+        "tensor": _FORM(1, "VarType.TensorDesc", REQUIRED),
+        "lod_level": _FORM(2, "int32"),
+    },
+    "VarType.ReaderDesc": {"lod_tensor": _FORM(1, "VarType.LoDTensorDesc", REPEATED)},
+    "VarType.Tuple": {"element_type": _FORM(1, "VarType.Type", REPEATED)},
     "OpDesc": {
-        "inputs": (1, "Slot", True),
-        "outputs": (2, "Slot", True),
-        "type": (3, "bytes", False),
-        "attrs": (4, "Attr", True),
-        "is_target": (5, "bool", False),
+        "inputs": _FORM(1, "OpDesc.Var", REPEATED),
+        "outputs": _FORM(2, "OpDesc.Var", REPEATED),
+        "type": _FORM(3, "string", REQUIRED),
+        "attrs": _FORM(4, "OpDesc.Attr", REPEATED),
+        "is_target": _FORM(5, "bool"),
     },
-    "Slot": {"parameter": (1, "bytes", False), "arguments": (2, "bytes", True)},
-    "Attr": {
-        "name": (1, "bytes", False),
-        "type": (2, "int32", False),
-        "i": (3, "int32", False),
-        "f": (4, "float", False),
-        "s": (5, "bytes", False),
-        "ints": (6, "int32", True),
-        "floats": (7, "float", True),
-        "strings": (8, "bytes", True),
-        "b": (10, "bool", False),
-        "bools": (11, "bool", True),
-        "block_idx": (12, "int32", False),
-        "l": (13, "int64", False),
-        "blocks_idx": (14, "int32", True),
-        "longs": (15, "int64", True),
-        "float64s": (16, "double", True),  # this and the next are of Paddle 2
-        "scalars": (21, "Scalar", True),
+    "OpDesc.Var": {
+        "parameter": _FORM(1, "string", REQUIRED),
+        "arguments": _FORM(2, "string", REPEATED),
+    },
+    "OpDesc.Attr": {
+        "name": _FORM(1, "string", REQUIRED),
+        "type": _FORM(2, "AttrType", REQUIRED),
+        "i": _FORM(3, "int32"),
+        "f": _FORM(4, "float"),
+        "s": _FORM(5, "string"),
+        "ints": _FORM(6, "int32", REPEATED),
+        "floats": _FORM(7, "float", REPEATED),
+        "strings": _FORM(8, "string", REPEATED),
+        "b": _FORM(10, "bool"),
+        "bools": _FORM(11, "bool", REPEATED),
+        "block_idx": _FORM(12, "int32"),
+        "l": _FORM(13, "int64"),
+        "blocks_idx": _FORM(14, "int32", REPEATED),
+        "longs": _FORM(15, "int64", REPEATED),
+        "float64s": _FORM(16, "double", REPEATED),  # this and the next are of Paddle 2
+        "scalars": _FORM(21, "Scalar", REPEATED),
     },
     "Scalar": {
-        "type": (1, "int32", False),
-        "b": (2, "bool", False),
-        "i": (3, "int64", False),
-        "r": (4, "double", False),
-        "c": (5, "Complex", False),
+        "type": _FORM(1, "int32"),
+        "b": _FORM(2, "bool"),
+        "i": _FORM(3, "int64"),
+        "r": _FORM(4, "double"),
+        "c": _FORM(5, "Complex"),
     },
-    "Complex": {"r": (1, "double", False), "i": (2, "double", False)},
+    "Complex": {"r": _FORM(1, "double"), "i": _FORM(2, "double")},
+    "OpCompatibleMap": {
+        "pair": _FORM(1, "OpCompatibleMap.OpCompatiblePair", REPEATED),
+        "default_required_version": _FORM(2, "string"),
+    },
+    "OpCompatibleMap.OpCompatiblePair": {
+        "op_name": _FORM(1, "string", REQUIRED),
+        "compatible_info": _FORM(2, "CompatibleInfo", REQUIRED),
+    },
+    "CompatibleInfo": {
+        "version": _FORM(1, "string", REQUIRED),
+        "type": _FORM(2, "CompatibleInfo.Type", REQUIRED),
+    },
 }
+ENUMERATIONS = ("AttrType", "VarType.Type", "CompatibleInfo.Type")
 
 #: wire type of an attribute -> (its number, the field that holds the value)
 ATTRIBUTE_TYPES: dict[str, tuple[int, str]] = {
@@ -106,33 +139,3 @@ ATTRIBUTE_TYPE_OF: dict[int, str] = {number: name for name, (number, _) in ATTRI
 
 #: Python's type of a scalar -> its number in a file, and the field that holds it
 SCALAR_TYPES: dict[type, tuple[int, str]] = {bool: (1, "b"), int: (2, "i"), float: (3, "r")}
-_SCALARS = {"double": 1, "float": 2, "int64": 3, "int32": 5, "bool": 8, "bytes": 12}
-_MESSAGE = 11
-#: how a scalar is written
-WRITTEN = {
-    "double": FIXED64, "float": FIXED32, "int64": VARINT, "int32": VARINT, "bool": VARINT,
-    "bytes": DELIMITED,
-}  # fmt: skip
-
-
-@functools.cache
-def message_classes() -> dict[str, Any]:
-    """The class of every message, by name; the protobuf library is loaded when this is first
-    called.
-    """
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-
-    file = descriptor_pb2.FileDescriptorProto(
-        name="program.proto", package=PACKAGE, syntax="proto2"
-    )
-    for name, fields in MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for field, (number, kind, repeated) in fields.items():
-            declared = message.field.add(name=field, number=number, label=3 if repeated else 1)
-            declared.type = _SCALARS.get(kind, _MESSAGE)
-            if kind not in _SCALARS:
-                declared.type_name = f".{PACKAGE}.{kind}"
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    find = pool.FindMessageTypeByName
-    return {name: message_factory.GetMessageClass(find(f"{PACKAGE}.{name}")) for name in MESSAGES}

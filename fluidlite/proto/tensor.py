@@ -15,7 +15,7 @@ from ..errors import ArgumentError, DTypeError, FluidError
 from ..ground.brain_float import is_bfloat16, of_bits
 from ..ground.files import LARGEST, Source, excerpt
 from ..ground.values import Lod, LoDTensor, SelectedRows, checked_offsets
-from .wire import Bytes, signed, varint_bytes
+from .wire import MESSAGE_CLASSES, Bytes, read, write
 
 #: number of an element type in files -> NumPy's; these are fluid 1.8's and Paddle 2's
 ELEMENT_TYPES: dict[int, np.dtype[Any]] = {
@@ -125,24 +125,14 @@ def _read_array(source: Source) -> Any:
 
 def _described(data: bytes, name: str, start: int) -> tuple[int, tuple[int, ...]]:
     """Element type and shape from a message TensorDesc."""
-    reader = Bytes(data, name, start)
-    number = -1
-    sizes: list[int] = []
-    for field in reader.fields(0, len(data), "a tensor's description"):
-        if field.number == 1 and field.wire == 0:
-            number = signed(field.value, 32)
-        elif field.number == 2 and field.wire == 0:
-            sizes.append(signed(field.value))
-        elif field.number == 2 and field.wire == 2:  # packed
-            at = field.begin
-            while at < field.end:
-                value, at = reader.varint(at, field.end, "a size")
-                sizes.append(signed(value))
-    if number < 0:
+    reader = Bytes(data, name, start, "VarType.TensorDesc")
+    desc = read(MESSAGE_CLASSES["VarType.TensorDesc"], reader)
+    if not desc.has("data_type") or desc.data_type < 0:
         reader.fail(0, "an element type", "none")
+    sizes = desc.dims
     if len(sizes) > 32 or any(not 0 <= n < LARGEST for n in sizes):
         reader.fail(0, "the sizes of an array", excerpt(sizes))
-    return number, tuple(sizes)
+    return desc.data_type, tuple(sizes)
 
 
 def write_value(file: BinaryIO, value: Any, name: str) -> None:
@@ -186,9 +176,7 @@ def _write_array(file: BinaryIO, array: Any, name: str) -> None:
             f"variable {name!r} holds {array.dtype}, which files have no room for; cast it to "
             f"one of {', '.join(map(str, ELEMENT_TYPES.values()))}"
         )
-    desc = b"\x08" + varint_bytes(number)
-    for size in array.shape:
-        desc += b"\x10" + varint_bytes(size)
+    desc = write(MESSAGE_CLASSES["VarType.TensorDesc"](data_type=number, dims=array.shape))
     file.write(struct.pack("<Ii", 0, len(desc)) + desc)
     write_array(file, array)
 

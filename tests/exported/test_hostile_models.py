@@ -13,9 +13,9 @@ from exported.models import onnx
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, FileError, FileFormatError, FluidError, UnsupportedError
 from fluidlite.onnx import building
-from fluidlite.proto.schema import message_classes
 
 import saved_models
+from protobuf_messages import message_classes
 from work import calls_in
 
 load = fluid.onnx.load

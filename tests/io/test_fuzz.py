@@ -63,5 +63,6 @@ def test_any_damage_to_a_text_is_an_error_of_the_parser(data):
 def test_a_file_that_was_refused_names_the_byte(readers, tmp_path):
     path = tmp_path / "model"
     path.write_bytes(fuzzing.program().to_bytes()[:-30])
-    with pytest.raises(FileFormatError, match=r"model: expected .* at byte \d+, found"):
+    message = r"model: blocks\[0\]: expected .* at byte \d+, found"
+    with pytest.raises(FileFormatError, match=message):
         fluid.io.read(path)

@@ -5,7 +5,8 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import NotInitializedError
-from fluidlite.proto.schema import message_classes
+
+from protobuf_messages import message_classes
 
 
 def read_with(change):

@@ -41,10 +41,10 @@ import fluidlite as fluid
 from fluidlite.__main__ import main as main_of_command
 from fluidlite.errors import FluidError
 from fluidlite.proto.program import program_from_bytes
-from fluidlite.proto.schema import message_classes
 
 import fuzzing
 import saved_models
+from protobuf_messages import message_classes
 
 LIMIT = 1 << 30  #: bytes of a process
 SECONDS = 60  #: of the processor for one input; ten times as long by the clock, where others work
