@@ -237,14 +237,14 @@ class OperatorDecoder:
         parts = [(1, slot.parameter, slot) for slot in desc.inputs]
         parts += [(2, slot.parameter, slot) for slot in desc.outputs]
         parts += [(4, attr.name, attr) for attr in desc.attrs if attr.type in ATTRIBUTE_TYPE_OF]
-        kept = {}
+        originals = {}
         for number, name, message in parts:
             if not message.usual:
                 whole, known = write(message), write(message.stripped())
                 if whole != known:
-                    kept[number, self.text(name)] = Original(whole, known, message.rest)
+                    originals[number, self.text(name)] = Original(whole, known, message.rest)
         rest = varint_field(5, desc.is_target) if desc.has("is_target") else b""
-        op.carried = op.carried._replace(parts=kept)
+        op.carried = op.carried._replace(parts=originals)
         seen = self.encoder.operator(op)
         rest += desc.rest
         if raw != seen:

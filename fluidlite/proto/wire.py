@@ -496,7 +496,8 @@ def _classes() -> dict[str, type[Message]]:
             if type_ in classes:
                 content = _SPAN if type_ in _LEFT else _INNER
                 content = _ALIKE if type_ in _OFTEN_ALIKE else content
-                wire, encode, inner = DELIMITED, _inner_bytes, classes[type_]
+                encode: Callable[[Any], bytes] = _inner_bytes
+                wire, inner = DELIMITED, classes[type_]
                 default: Any = () if several or type_ in _LEFT else None
             else:
                 wire, content, encode = _SCALARS[type_]
