@@ -125,7 +125,9 @@ def register(commands: Any) -> None:
     Args:
         commands: what ``ArgumentParser.add_subparsers`` gave.
     """
-    cutting = _changing(commands, "cut", "the part of a model between two places", _CUT)
+    cutting = _explaining(
+        _changing(commands, "cut", "the part of a model between two places", _CUT)
+    )
     cutting.set_defaults(run=_cut)
     cutting.add_argument("model", metavar="MODEL", help=_MODEL)
     cutting.add_argument(
@@ -140,26 +142,32 @@ def register(commands: Any) -> None:
         help="what it computes",
     )
 
-    renaming = _changing(commands, "rename", "other names for variables", _RENAME)
+    renaming = _explaining(_changing(commands, "rename", "other names for variables", _RENAME))
     renaming.set_defaults(run=_rename)
     renaming.add_argument("model", metavar="MODEL", help=_MODEL)
     renaming.add_argument(
         "names", nargs="+", metavar="OLD=NEW", help="the old and the new name; or @FILE.json"
     )
 
-    setting = _changing(commands, "set-attr", "other attributes of operators", _SET_ATTR)
+    setting = _explaining(
+        _changing(commands, "set-attr", "other attributes of operators", _SET_ATTR)
+    )
     setting.set_defaults(run=_set_attr)
     setting.add_argument("model", metavar="MODEL", help=_MODEL)
     setting.add_argument("operators", metavar="OPERATORS", help="which operators, see below")
     setting.add_argument("values", nargs="+", metavar="NAME=VALUE", help="the new values")
 
-    replacing = _changing(commands, "replace", "read a variable in place of one", _REPLACE)
+    replacing = _explaining(
+        _changing(commands, "replace", "read a variable in place of one", _REPLACE)
+    )
     replacing.set_defaults(run=_replace)
     replacing.add_argument("model", metavar="MODEL", help=_MODEL)
     replacing.add_argument("old", metavar="OLD", help="the variable that is read")
     replacing.add_argument("new", metavar="NEW", help="the variable to be read")
 
-    merging = _changing(commands, "merge", "two models, or two changes, as one", _MERGE)
+    merging = _explaining(
+        _changing(commands, "merge", "two models, or two changes, as one", _MERGE)
+    )
     merging.set_defaults(run=_merge)
     merging.add_argument("model", metavar="A", help=_MODEL)
     merging.add_argument("other", metavar="B", help="the other one")
@@ -222,6 +230,14 @@ def _changing(commands: Any, name: str, about: str, examples: str) -> argparse.A
         type=float,
         metavar="NUMBER",
         help="how much outputs may differ in the check, of the largest value",
+    )
+    return parser
+
+
+def _explaining(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Let a command print what the function of its name prints with ``explain=True``."""
+    parser.add_argument(
+        "--explain", action="store_true", help="print what came of each operator that changed"
     )
     return parser
 
@@ -290,7 +306,9 @@ def _same_outputs(before: SavedModel, after: SavedModel) -> list[OutputCheck]:
 
 def _cut(given: argparse.Namespace) -> int:
     model = read_model(given.model)
-    part = model.becoming(cut(model.program, given.inputs, given.outputs), model.values)
+    part = model.becoming(
+        cut(model.program, given.inputs, given.outputs, explain=given.explain), model.values
+    )
 
     def checks() -> list[OutputCheck]:
         values = with_random_values(model.program, model.values)
@@ -332,7 +350,7 @@ def _rename(given: argparse.Namespace) -> int:
         names.update(pairs)
     model = read_model(given.model)
     renaming: dict[str | Variable, str] = dict(names.items())
-    program = rename(model.program, renaming)
+    program = rename(model.program, renaming, explain=given.explain)
     states = renamed_states(model.program, renaming)
     values = {states.get(name, name): value for name, value in model.values.items()}
     renamed = model.becoming(program, values)
@@ -369,7 +387,8 @@ def _names_in(path: str) -> dict[str, str]:
 def _set_attr(given: argparse.Namespace) -> int:
     values = {name: _value(text) for name, text in map(_assigned, given.values)}
     model = read_model(given.model)
-    program = set_attributes(model.program, _operators(given.operators), values)
+    operators = _operators(given.operators)
+    program = set_attributes(model.program, operators, values, explain=given.explain)
     changed = model.becoming(program, model.values)
     return _written(given, changed, [model], lambda: _same_outputs(model, changed), None)
 
@@ -400,7 +419,8 @@ def _value(text: str) -> Any:
 
 def _replace(given: argparse.Namespace) -> int:
     model = read_model(given.model)
-    changed = model.becoming(replace(model.program, given.old, given.new), model.values)
+    program = replace(model.program, given.old, given.new, explain=given.explain)
+    changed = model.becoming(program, model.values)
     return _written(given, changed, [model], lambda: _same_outputs(model, changed), None)
 
 
@@ -433,6 +453,8 @@ def _apply(given: argparse.Namespace) -> int:
 
 
 def _merge(given: argparse.Namespace) -> int:
+    if given.base and given.explain:
+        raise UsageError("--explain is about two models; fluidlite diff shows what others change")
     if given.base and given.shared:
         raise UsageError("--shared is about two models; a merge with --base needs none")
     first, second = read_model(given.model), read_model(given.other)
@@ -440,7 +462,7 @@ def _merge(given: argparse.Namespace) -> int:
         return _merge3(given, read_model(given.base), first, second)
     shared = None if given.shared is None else dict(map(_shared, given.shared))
     scopes = first.scope(), second.scope()
-    program = merge(first.program, second.program, shared, scopes)
+    program = merge(first.program, second.program, shared, scopes, explain=given.explain)
     names = names_in_merge(first.program, second.program, shared)
     theirs = {names.get(name, name): value for name, value in second.values.items()}
     merged = first.becoming(program, {**theirs, **first.values})

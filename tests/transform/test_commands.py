@@ -254,6 +254,22 @@ def test_set_attr_changes_operators_and_says_how_outputs_differ(models, capsys):
     assert main(["set-attr", "model", "scale", "scale=1.0", "--in-place", "--within", "0"]) == 0
 
 
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("cut model --inputs x --outputs fc_0.tmp_2", "cut: left out"),
+        ("rename model fc_0.tmp_2=hidden", "rename: "),
+        ("set-attr model scale scale=3.0", "scale: set_attributes: "),
+        ("merge model model", "merge: "),
+    ],
+)
+def test_a_change_is_explained_operator_by_operator(models, words, says, capsys):
+    assert main([*words.split(), "-o", "made/", "--explain"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2].endswith("operators changed") and lines[-1].startswith("wrote")
+    assert any(says in line for line in lines)
+
+
 def test_set_attr_finds_operators_by_type_position_and_output(models):
     for where, position in (("relu", 3), ("3", 3), ("0:3", 3), ("fc_0.tmp_2", 3)):
         assert main(["set-attr", "model", where, "op_device=cpu", "-o", "made/"]) == 0
