@@ -135,7 +135,7 @@ class CompiledProgram:
     """A program to be run, with strategies that are kept and not read.
 
     Args:
-        program_or_graph: the program.
+        program_or_graph: the program, or what ``IrGraph.graph`` gives.
         build_strategy: how it would be rewritten.
 
     Raises:
@@ -151,6 +151,9 @@ class CompiledProgram:
     def __init__(
         self, program_or_graph: Program, build_strategy: BuildStrategy | None = None
     ) -> None:
+        as_program = getattr(program_or_graph, "as_program", None)
+        if as_program is not None:  # a graph of old programs
+            program_or_graph = as_program()
         if not isinstance(program_or_graph, Program):
             raise ArgumentError(
                 f"expected a Program to compile, got {program_or_graph!r:.60} of type "

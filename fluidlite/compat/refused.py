@@ -15,7 +15,6 @@ from ..ground.missing_names import LEFT_OUT, left_out_of_paddle_2
 from ..ground.missing_names import PARAMETER_SERVERS as _SERVERS
 
 _PREDICT = "fluid.io.load_inference_model(dirname, exe), and exe.run for what it gives"
-_GRAPH = "fluid.Program, whose blocks of operators can be read and rewritten"
 _SLIM = "fluid.contrib.mixed_precision to train, and a tool of today to compress"
 _TRANSLATE = "fluid.dygraph.declarative, which does the whole translation"
 
@@ -28,9 +27,6 @@ INSTEAD = {
     },
     "paddle.fluid.core.*Pass*": "the passes of fluidlite's executors (see docs/passes.md)",
     "paddle.fluid.core.get_pass": "the passes of fluidlite's executors (see docs/passes.md)",
-    "paddle.fluid.core.Graph": _GRAPH,
-    "paddle.fluid.core.Node": _GRAPH,
-    "paddle.fluid.core.graph_*": _GRAPH,
     "paddle.fluid.core.*LoDTensorBlockingQueue": "fluid.io.DataLoader.from_generator",
     "paddle.fluid.core.*Reader": "fluid.io.DataLoader.from_generator",
     "paddle.fluid.core.create_py_reader": "fluid.io.DataLoader.from_generator",
@@ -48,7 +44,6 @@ INSTEAD = {
     "paddle.fluid.core._create_loaded_parameter": "fluid.load",
     "paddle.fluid.core.load_op_library": "fluidlite.custom_op, an operator written in Python",
     "paddle.fluid.framework.load_op_library": "fluidlite.custom_op, an operator in Python",
-    "paddle.fluid.framework.Ir*": _GRAPH,
     "paddle.fluid.layers.collective.*": _SERVERS,
     "paddle.fluid.transpiler*": _SERVERS,
     "paddle.distributed*": _SERVERS,

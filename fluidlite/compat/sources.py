@@ -74,8 +74,8 @@ SOURCES: dict[str, str] = {
     "paddle.fluid.contrib.quantize": "",
     "paddle.fluid.contrib.slim": "",
     "paddle.fluid.contrib.utils": "",
-    "paddle.fluid.core": "compat.modules.core core inference.analysis",
-    "paddle.fluid.core_avx": "compat.modules.core core inference.analysis",
+    "paddle.fluid.core": "compat.modules.core core inference.analysis compat.modules.graphs",
+    "paddle.fluid.core_avx": "compat.modules.core core inference.analysis compat.modules.graphs",
     "paddle.fluid.core.ops": "compat.modules.operators",
     "paddle.fluid.core.var_names": "",
     "paddle.fluid.data": "input",
@@ -103,7 +103,9 @@ SOURCES: dict[str, str] = {
     "paddle.fluid.dygraph_utils": "compat.modules.eager",
     "paddle.fluid.evaluator": "compat.modules.evaluator",
     "paddle.fluid.executor": "runtime.executor scope readers.dataset_runs compat.modules.running",
-    "paddle.fluid.framework": ("compat.modules.framework framework dygraph.complex_variable"),
+    "paddle.fluid.framework": (
+        "compat.modules.framework framework dygraph.complex_variable compat.modules.graph_views"
+    ),
     "paddle.fluid.incubate": "incubate",
     "paddle.fluid.incubate.fleet": "",
     "paddle.fluid.incubate.fleet.base.fleet_base": "compat.modules.fleets",
