@@ -39,4 +39,21 @@ class BaseQuanter(Layer, ABC):
         """How many bits a number has."""
 
 
+class SymmetricQuanter(BaseQuanter):
+    """A quanter without zero points, and without slices of its own."""
+
+    _bit_length: int
+
+    def zero_points(self) -> None:
+        """None: numbers are symmetric."""
+
+    def quant_axis(self) -> int:
+        """-1: no dimension has slices with scales of their own."""
+        return -1
+
+    def bit_length(self) -> int:
+        """How many bits whole numbers have."""
+        return self._bit_length
+
+
 list_public_names(globals())

@@ -11,6 +11,7 @@ from ...errors import ArgumentError
 from ...functions.creation import to_tensor
 from ...ground.public_names import list_public_names
 from .base_observer import BaseObserver
+from .base_quanter import SymmetricQuanter
 from .factory import QuanterFactory
 
 LEAST = 1e-7  #: what scales begin with
@@ -36,7 +37,7 @@ class AbsmaxObserver(QuanterFactory):
         return AbsmaxObserverLayer
 
 
-class AbsmaxObserverLayer(BaseObserver):
+class AbsmaxObserverLayer(SymmetricQuanter, BaseObserver):
     """An observer of the largest number, without its sign, of all inputs.
 
     Args:
@@ -46,7 +47,7 @@ class AbsmaxObserverLayer(BaseObserver):
 
     def __init__(self, layer: Any, quant_bits: int = 8) -> None:
         super().__init__()
-        self._quant_bits = quant_bits
+        self._bit_length = quant_bits
         start = to_tensor(np.float32(LEAST))
         self.register_buffer("abs_max_val", start, persistable=False)
         self.thresholds: Any = None
@@ -67,17 +68,6 @@ class AbsmaxObserverLayer(BaseObserver):
         self.cal_thresholds()
         largest: Tensor = self.thresholds
         return largest
-
-    def zero_points(self) -> None:
-        """None: numbers are symmetric."""
-
-    def quant_axis(self) -> int:
-        """-1: one scale for all."""
-        return -1
-
-    def bit_length(self) -> int:
-        """How many bits whole numbers will have."""
-        return self._quant_bits
 
 
 class GroupWiseWeightObserver(QuanterFactory):
@@ -102,7 +92,7 @@ class GroupWiseWeightObserver(QuanterFactory):
         return GroupWiseWeightObserverLayer
 
 
-class GroupWiseWeightObserverLayer(BaseObserver):
+class GroupWiseWeightObserverLayer(SymmetricQuanter, BaseObserver):
     """An observer of a weight, which finds a scale for each column of each group of rows.
 
     Args:
@@ -113,7 +103,8 @@ class GroupWiseWeightObserverLayer(BaseObserver):
 
     def __init__(self, layer: Any, quant_bits: int = 8, group_size: int = 128) -> None:
         super().__init__()
-        self.quant_bits, self.group_size = quant_bits, group_size
+        self.quant_bits = self._bit_length = quant_bits
+        self.group_size = group_size
         self._scale: Any = None
         self._seen: Any = None
 
@@ -144,17 +135,6 @@ class GroupWiseWeightObserverLayer(BaseObserver):
         self.cal_thresholds()
         largest: Tensor = self._scale
         return largest
-
-    def zero_points(self) -> None:
-        """None: numbers are symmetric."""
-
-    def quant_axis(self) -> int:
-        """-1: scales belong to groups of rows."""
-        return -1
-
-    def bit_length(self) -> int:
-        """How many bits whole numbers will have."""
-        return self.quant_bits
 
 
 list_public_names(globals())

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...eager.tensor import Tensor
+from ...ground.fields import from_fields
 from ...ground.public_names import list_public_names
 from ..nn.quant.quant_layers import moving_scale, rounded_by_moving_scale
-from .base_quanter import BaseQuanter
+from .base_quanter import SymmetricQuanter
 from .factory import QuanterFactory
 
 
+@from_fields
 class FakeQuanterWithAbsMaxObserver(QuanterFactory):
     """Makes quanters whose scale is a moving mean of the largest number of inputs.
 
@@ -27,20 +29,19 @@ class FakeQuanterWithAbsMaxObserver(QuanterFactory):
     ([127.0, 1.0], [127.0])
     """
 
-    def __init__(
-        self,
-        moving_rate: float = 0.9,
-        bit_length: int = 8,
-        dtype: str = "float32",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(name=name, moving_rate=moving_rate, bit_length=bit_length, dtype=dtype)
+    moving_rate: float = 0.9
+    bit_length: int = 8
+    dtype: str = "float32"
+    name: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        super().__init__(**{"name": given["name"], **given})
 
     def _get_class(self) -> type[FakeQuanterWithAbsMaxObserverLayer]:
         return FakeQuanterWithAbsMaxObserverLayer
 
 
-class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
+class FakeQuanterWithAbsMaxObserverLayer(SymmetricQuanter):
     """A quanter whose scale is a moving mean of the largest number of inputs.
 
     Args:
@@ -71,17 +72,6 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
         """The mean."""
         scale: Tensor = self._scale
         return scale
-
-    def zero_points(self) -> None:
-        """None: numbers are symmetric."""
-
-    def quant_axis(self) -> int:
-        """-1: one scale for all."""
-        return -1
-
-    def bit_length(self) -> int:
-        """How many bits whole numbers have."""
-        return self._bit_length
 
 
 list_public_names(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,8 @@ LINEAR = Family(
 @LINEAR
 class _Linear(TensorLayer):
     """What knows scales."""
+
+    _type: ClassVar[str]  #: the operator
 
     def __init__(
         self,
@@ -70,8 +72,17 @@ class _Linear(TensorLayer):
             group_size=getattr(quanter, "group_size", 128),
         )
 
-    def _is_grouped(self) -> bool:
-        return len(self._scales.shape) > 1
+    def _by_groups(self, input: Tensor) -> Tensor:
+        """What is given where groups of rows have scales."""
+        raise NotImplementedError
+
+    def forward(self, input: Tensor) -> Tensor:
+        """What the class makes of an input."""
+        if len(self._scales.shape) > 1:
+            return cast(self._by_groups(input), input.dtype)
+        how = {"quant_axis": self._quant_axis, "bit_length": self._bit_length}
+        out: Tensor = getattr(eager, self._type)(input, self._scales, self._zero_point, **how)
+        return out
 
     def _rows(self) -> Any:
         """The scale of each element, where groups of rows have scales."""
@@ -80,9 +91,6 @@ class _Linear(TensorLayer):
     def _most(self) -> int:
         """The largest whole number."""
         return int(2 ** (self._bit_length - 1) - 1)
-
-    def _options(self) -> dict[str, Any]:
-        return {"quant_axis": self._quant_axis, "bit_length": self._bit_length}
 
 
 class LinearQuanter(_Linear):
@@ -94,16 +102,11 @@ class LinearQuanter(_Linear):
     [127.0, -42.0]
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Whole numbers."""
-        if self._is_grouped():
-            most = self._most()
-            whole = clip(round(input / self._rows() * most), -most - 1, most)
-            return cast(whole, input.dtype)
-        out: Tensor = eager.quantize_linear(
-            input, self._scales, self._zero_point, **self._options()
-        )
-        return out
+    _type = "quantize_linear"
+
+    def _by_groups(self, input: Tensor) -> Tensor:
+        most = self._most()
+        return clip(round(input / self._rows() * most), -most - 1, most)
 
 
 class LinearDequanter(_Linear):
@@ -115,14 +118,10 @@ class LinearDequanter(_Linear):
     [6.0, -2.0]
     """
 
-    def forward(self, input: Tensor) -> Tensor:
-        """What they stand for."""
-        if self._is_grouped():
-            return cast(input * self._rows() / self._most(), input.dtype)
-        out: Tensor = eager.dequantize_linear(
-            input, self._scales, self._zero_point, **self._options()
-        )
-        return out
+    _type = "dequantize_linear"
+
+    def _by_groups(self, input: Tensor) -> Tensor:
+        return input * self._rows() / self._most()
 
 
 class LinearQuanterDequanter(TensorLayer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.arithmetic import matmul
 from ....ground.docstrings import Family
+from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
 from ....initializer import Constant
 from ....nn import functional as F
@@ -211,20 +212,25 @@ class FakeQuantMovingAverageAbsMax(TensorLayer):
         return rounded_by_moving_scale(self, input, self._rate, self._bits)
 
 
+@from_fields
+class _OfEightBits:
+    """The options of a moving mean where there is no choice of bits."""
+
+    name: str | None = None
+    moving_rate: float = 0.9
+    dtype: str = "float32"
+    reduce_type: str | None = None
+
+
 @_OPTIONS
-class MovingAverageAbsMaxScale(TensorLayer):
+@from_fields
+class MovingAverageAbsMaxScale(_OfEightBits, TensorLayer):
     """The input as it is; a moving mean of its largest number is kept."""
 
-    def __init__(
-        self,
-        name: str | None = None,
-        moving_rate: float = 0.9,
-        dtype: str = "float32",
-        reduce_type: str | None = None,
-    ) -> None:
-        super().__init__()
-        self._rate = moving_rate
-        moving_scale(self, name, dtype, 0.0, 0.0, 0.0)
+    def begin(self, given: dict[str, Any]) -> None:
+        TensorLayer.__init__(self)
+        self._rate = given["moving_rate"]
+        moving_scale(self, given["name"], given["dtype"], 0.0, 0.0, 0.0)
 
     def forward(self, input: Tensor) -> Tensor:
         """The input."""
@@ -232,17 +238,12 @@ class MovingAverageAbsMaxScale(TensorLayer):
 
 
 @_OPTIONS
-class QuantStub(FakeQuantMovingAverageAbsMax):
+@from_fields
+class QuantStub(_OfEightBits, FakeQuantMovingAverageAbsMax):
     """A place in a model whose values are rounded."""
 
-    def __init__(
-        self,
-        name: str | None = None,
-        moving_rate: float = 0.9,
-        dtype: str = "float32",
-        reduce_type: str | None = None,
-    ) -> None:
-        super().__init__(name, moving_rate, 8, dtype, reduce_type)
+    def begin(self, given: dict[str, Any]) -> None:
+        FakeQuantMovingAverageAbsMax.__init__(self, **given)
 
 
 @_OPTIONS
@@ -299,6 +300,8 @@ class FakeQuantMAOutputScaleLayer(Layer):
         return out if several else self._fake_quant_output(out)
 
 
+#: what is rounded -> what it is called in the options of its factories
+_SHORT = {"weight": "weight", "activation": "act"}
 #: a kind of quantization -> the class of its layer, and the options that it takes
 _KINDS: dict[str, tuple[type[TensorLayer], str]] = {
     "abs_max": (FakeQuantAbsMax, "name quant_bits dtype quant_on_weight"),
@@ -310,62 +313,64 @@ _KINDS: dict[str, tuple[type[TensorLayer], str]] = {
 }
 
 
-def _rounding(kind: str, given: dict[str, Any]) -> Any:
-    """The layer that rounds."""
+def _made(factory: Callable[[], Any] | None) -> Any:
+    """What a factory makes; None without one."""
+    return factory() if factory else None
+
+
+def _rounding(given: Mapping[str, Any], what: str, state: dict[str, Any]) -> Any:
+    """The layer that rounds: what the user's factory makes, or one of the kind that is said."""
+    factory, kind = given[f"{_SHORT[what]}_quant_layer"], given[f"{what}_quantize_type"]
+    if factory:
+        return factory()
     if kind not in _KINDS:
         raise ArgumentError(
             f"expected one of {', '.join(_KINDS)} as the kind of quantization, got {kind!r:.60}"
         )
     made, options = _KINDS[kind]
-    return made(**{option: given[option] for option in options.split()})
+    return made(**{option: state[option] for option in options.split()})
 
 
-class _Rounded(TensorLayer):
+@from_fields
+class _OfRoundings(TensorLayer):
+    """A layer that says how it rounds."""
+
+    layer: Any
+    weight_bits: int = 8
+    activation_bits: int = 8
+    moving_rate: float = 0.9
+    weight_quantize_type: str = "abs_max"
+    activation_quantize_type: str = "abs_max"
+    weight_pre_layer: Callable[[], Any] | None = None
+    act_pre_layer: Callable[[], Any] | None = None
+    weight_quant_layer: Callable[[], Any] | None = None
+    act_quant_layer: Callable[[], Any] | None = None
+
+
+class _Rounded(_OfRoundings):
     """A layer whose inputs and weight are rounded while it is trained."""
 
     _axis = 0  #: of the weight's slices
 
-    def __init__(
-        self,
-        layer: Any,
-        weight_bits: int = 8,
-        activation_bits: int = 8,
-        moving_rate: float = 0.9,
-        weight_quantize_type: str = "abs_max",
-        activation_quantize_type: str = "abs_max",
-        weight_pre_layer: Callable[[], Any] | None = None,
-        act_pre_layer: Callable[[], Any] | None = None,
-        weight_quant_layer: Callable[[], Any] | None = None,
-        act_quant_layer: Callable[[], Any] | None = None,
-    ) -> None:
-        super().__init__()
+    def begin(self, given: dict[str, Any]) -> None:
+        TensorLayer.__init__(self)
+        layer = given["layer"]
         weight = layer.weight
         self.weight: Any = weight
         self.bias: Any = layer.bias
         common = {
             "dtype": np.dtype(weight.array.dtype).name,
-            "moving_rate": moving_rate,
+            "moving_rate": given["moving_rate"],
             "channel_num": weight.shape[self._axis],
             "quant_axis": self._axis,
         }
-        of_weight = {"name": weight.name, "quant_bits": weight_bits, "quant_on_weight": True}
-        of_input = {
-            "name": layer.full_name(),
-            "quant_bits": activation_bits,
-            "quant_on_weight": False,
-        }
-        self._fake_quant_weight: Any = (
-            weight_quant_layer()
-            if weight_quant_layer
-            else _rounding(weight_quantize_type, common | of_weight)
-        )
-        self._fake_quant_input: Any = (
-            act_quant_layer()
-            if act_quant_layer
-            else _rounding(activation_quantize_type, common | of_input)
-        )
-        self._weight_preprocess: Any = weight_pre_layer() if weight_pre_layer else None
-        self._act_preprocess: Any = act_pre_layer() if act_pre_layer else None
+        bits = {"weight": given["weight_bits"], "act": given["activation_bits"]}
+        of_weight = {"name": weight.name, "quant_bits": bits["weight"], "quant_on_weight": True}
+        of_input = {"name": layer.full_name(), "quant_bits": bits["act"], "quant_on_weight": False}
+        self._fake_quant_weight: Any = _rounding(given, "weight", common | of_weight)
+        self._fake_quant_input: Any = _rounding(given, "activation", common | of_input)
+        self._weight_preprocess: Any = _made(given["weight_pre_layer"])
+        self._act_preprocess: Any = _made(given["act_pre_layer"])
         self._moves: Any = getattr(layer, "moves", None)
 
     def _both(self, input: Tensor) -> tuple[Tensor, Any]:
@@ -410,41 +415,31 @@ class QuantizedConv2DTranspose(_Rounded):
 
 
 @_OPTIONS
-class QuantizedMatmul(TensorLayer):
+@from_fields
+class QuantizedMatmul(_OfRoundings):
     """A product of matrices that are rounded while it is trained.
 
     Args:
         layer: accepted.
     """
 
-    def __init__(
-        self,
-        layer: Any = None,
-        weight_bits: int = 8,
-        activation_bits: int = 8,
-        moving_rate: float = 0.9,
-        weight_quantize_type: str = "abs_max",
-        activation_quantize_type: str = "abs_max",
-        weight_pre_layer: Callable[[], Any] | None = None,
-        act_pre_layer: Callable[[], Any] | None = None,
-        weight_quant_layer: Callable[[], Any] | None = None,
-        act_quant_layer: Callable[[], Any] | None = None,
-    ) -> None:
-        super().__init__()
-        options = {
+    layer: Any = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        TensorLayer.__init__(self)
+        state = {
             "name": None,
             "dtype": "float32",
-            "moving_rate": moving_rate,
-            "quant_bits": activation_bits,
+            "moving_rate": given["moving_rate"],
+            "quant_bits": given["activation_bits"],
             "quant_on_weight": False,
             "channel_num": None,
             "quant_axis": 0,
         }
         self._fake_quant_x, self._fake_quant_y = (
-            act_quant_layer() if act_quant_layer else _rounding(activation_quantize_type, options)
-            for _ in range(2)
+            _rounding(given, "activation", state) for _ in range(2)
         )
-        self._preprocess = [act_pre_layer() if act_pre_layer else None for _ in range(2)]
+        self._preprocess = [_made(given["act_pre_layer"]) for _ in range(2)]
 
     def forward(
         self,
