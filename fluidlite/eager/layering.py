@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError
 from ..ground import state
+from ..ground.aliases import Alias
 from ..ground.dtypes import as_dtype
 from ..opdef.definition import Op
 from ..opdef.interpreter import Interpreter
@@ -245,10 +246,7 @@ class NoBlock:
     def __init__(self, layer: EagerLayer) -> None:
         self._layer = layer
 
-    @property
-    def random_seed(self) -> int:
-        """The seed of the program."""
-        return self._layer.random_seed
+    random_seed: Alias[int] = Alias("_layer.random_seed", "The seed of the program.")
 
     @property
     def program(self) -> NoBlock:

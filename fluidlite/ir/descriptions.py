@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..ground.aliases import Alias
 from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 
@@ -214,15 +215,10 @@ class BlockDesc(Described):
     def __init__(self, block: Block) -> None:
         self.block: Block = block
 
-    @property
-    def id(self) -> int:
-        """The block's index."""
-        return self.block.idx
-
-    @property
-    def parent(self) -> int:
-        """The index of the block that it belongs to; -1 for block 0."""
-        return self.block.parent_idx
+    id: Alias[int] = Alias("block.idx", "The block's index.")
+    parent: Alias[int] = Alias(
+        "block.parent_idx", "The index of the block that it belongs to; -1 for block 0."
+    )
 
     def get_forward_block_idx(self) -> int:
         """The block whose gradient it computes; -1 where it computes none."""

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..errors import FluidError
+from ..ground.aliases import Alias
 from ..ground.dtypes import DType
 from ..ir.block import Block
 from ..ir.builder import Builder, op_width
@@ -39,10 +40,7 @@ class BatchedValue(InterpretedValue):
         self.variable: Variable = variable
         self.batch_axis: int | None = batch_axis
 
-    @property
-    def interpreter(self) -> Batching:
-        """What applies operators to the value."""
-        return self.f
+    interpreter: Alias[Batching] = Alias("f", "What applies operators to the value.")
 
     @property
     def is_batched(self) -> bool:
@@ -55,10 +53,7 @@ class BatchedValue(InterpretedValue):
         shape, axis = self.variable.shape, self.batch_axis
         return shape if axis is None else (*shape[:axis], *shape[axis + 1 :])
 
-    @property
-    def dtype(self) -> Any:
-        """The element type."""
-        return self.variable.dtype
+    dtype: Alias[Any] = Alias("variable.dtype", "The element type.")
 
     @property
     def ndim(self) -> int:

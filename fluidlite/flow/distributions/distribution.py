@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...ground.aliases import Alias
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ..kinds import Size
@@ -32,15 +33,10 @@ class Distribution(Described):
     ) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
 
-    @property
-    def batch_shape(self) -> Size:
-        """The shape of the distributions that are held together."""
-        return self._batch_shape
-
-    @property
-    def event_shape(self) -> Size:
-        """The shape of one sample."""
-        return self._event_shape
+    batch_shape: Alias[Size] = Alias(
+        "_batch_shape", "The shape of the distributions that are held together."
+    )
+    event_shape: Alias[Size] = Alias("_event_shape", "The shape of one sample.")
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Samples: written by subclasses.

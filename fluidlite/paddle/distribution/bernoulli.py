@@ -13,6 +13,7 @@ from ...functions.creation import full_like
 from ...functions.elementary import clip, log, log1p
 from ...functions.selection import where
 from ...functions.shaping import broadcast_tensors, expand
+from ...ground.aliases import Alias
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...nn.functional import sigmoid, softplus
@@ -64,10 +65,7 @@ class Bernoulli(ExponentialFamily):
         self.name = "Bernoulli" if name is None else name
         super().__init__(self.probs.shape)
 
-    @property
-    def mean(self) -> Tensor:
-        """The probabilities of ones."""
-        return self.probs
+    mean: Alias[Tensor] = Alias("probs", "The probabilities of ones.")
 
     @property
     def variance(self) -> Tensor:

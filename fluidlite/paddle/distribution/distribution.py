@@ -12,6 +12,7 @@ from ...eager.recording import TensorRecord
 from ...errors import ArgumentError
 from ...functions.elementary import cast, exp
 from ...functions.shaping import broadcast_tensors
+from ...ground.aliases import Alias
 from ...ground.docstrings import Family
 from ...ground.dtypes import as_dtype
 from ...ground.public_names import list_public_names
@@ -149,15 +150,10 @@ class Distribution(Described):
                 raise ArgumentError(f"expected {what} to be a tuple of sizes, got {sizes!r:.60}")
         self._batch_shape, self._event_shape = tuple(batch_shape), tuple(event_shape)
 
-    @property
-    def batch_shape(self) -> Sequence[int]:
-        """The shape of the distributions that are held together."""
-        return self._batch_shape
-
-    @property
-    def event_shape(self) -> Sequence[int]:
-        """The shape of one draw."""
-        return self._event_shape
+    batch_shape: Alias[Sequence[int]] = Alias(
+        "_batch_shape", "The shape of the distributions that are held together."
+    )
+    event_shape: Alias[Sequence[int]] = Alias("_event_shape", "The shape of one draw.")
 
     @property
     def mean(self) -> Tensor:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentError
 from ...functions.reduction import sum as total
+from ...ground.aliases import Alias
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from .distribution import METHODS, Distribution
@@ -46,15 +47,8 @@ class Independent(Distribution):
         kept = len(sizes) - rank
         super().__init__(sizes[:kept], sizes[kept:] + tuple(base.event_shape))
 
-    @property
-    def mean(self) -> Tensor:
-        """The expectation."""
-        return self._base.mean
-
-    @property
-    def variance(self) -> Tensor:
-        """The variances."""
-        return self._base.variance
+    mean: Alias[Tensor] = Alias("_base.mean", "The expectation.")
+    variance: Alias[Tensor] = Alias("_base.variance", "The variances.")
 
     @METHODS
     def sample(self, shape: Sequence[int] = ()) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...functions.elementary import abs as absolute
 from ...functions.elementary import exp, expm1, log, log1p, sign
+from ...ground.aliases import Alias
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from . import noise
@@ -43,10 +44,7 @@ class Laplace(Distribution):
         self.loc, self.scale = parameters_in(loc, scale)
         super().__init__(self.loc.shape)
 
-    @property
-    def mean(self) -> Tensor:
-        """The means."""
-        return self.loc
+    mean: Alias[Tensor] = Alias("loc", "The means.")
 
     @property
     def stddev(self) -> Tensor:

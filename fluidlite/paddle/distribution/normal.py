@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...functions.elementary import exp, log
 from ...functions.shaping import broadcast_tensors
+from ...ground.aliases import Alias
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from . import noise
@@ -36,10 +37,7 @@ class Normal(Distribution):
         self.name = "Normal" if name is None else name
         super().__init__(stretched(self.loc, self.scale))
 
-    @property
-    def mean(self) -> Tensor:
-        """The means."""
-        return self.loc
+    mean: Alias[Tensor] = Alias("loc", "The means.")
 
     @property
     def variance(self) -> Tensor:

@@ -15,6 +15,7 @@ from ...functions.elementary import exp, log, log1p, tanh
 from ...functions.reduction import cumprod, cumsum
 from ...functions.reduction import sum as total
 from ...functions.shaping import concat, reshape
+from ...ground.aliases import Alias
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 from ...nn.functional import sigmoid, softmax, softplus
@@ -62,15 +63,8 @@ class AffineTransform(Transform):
         self._loc: Tensor = need_tensor("AffineTransform", "loc", loc)
         self._scale: Tensor = need_tensor("AffineTransform", "scale", scale)
 
-    @property
-    def loc(self) -> Tensor:
-        """What is added."""
-        return self._loc
-
-    @property
-    def scale(self) -> Tensor:
-        """What numbers are multiplied by."""
-        return self._scale
+    loc: Alias[Tensor] = Alias("_loc", "What is added.")
+    scale: Alias[Tensor] = Alias("_scale", "What numbers are multiplied by.")
 
     def _forward(self, x: Any) -> Any:
         return self._loc + self._scale * x

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from ...errors import ArgumentError
+from ...ground.aliases import Alias
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...nn.conv import Conv2D
@@ -170,25 +171,21 @@ class QuantConfig(Described):
         _need_layer_class(layer_type, "a class of layers")
         self._leaves.append(layer_type)
 
-    @property
-    def customized_leaves(self) -> list[type]:
-        """The classes whose inputs are observed, although layers lie within them."""
-        return self._leaves
-
-    @property
-    def qat_layer_mappings(self) -> dict[type, type]:
-        """What stands in place of layers of a class."""
-        return self._mapping
+    customized_leaves: Alias[list[type]] = Alias(
+        "_leaves", "The classes whose inputs are observed, although layers lie within them."
+    )
+    qat_layer_mappings: Alias[dict[type, type]] = Alias(
+        "_mapping", "What stands in place of layers of a class."
+    )
 
     @property
     def default_qat_layer_mapping(self) -> dict[type, type]:
         """What stands there where nothing else is said."""
         return DEFAULT_QAT_LAYER_MAPPINGS
 
-    @property
-    def global_config(self) -> SingleLayerConfig | None:
-        """How layers are quantized of which nothing is said."""
-        return self._global_config
+    global_config: Alias[SingleLayerConfig | None] = Alias(
+        "_global_config", "How layers are quantized of which nothing is said."
+    )
 
     def _specify(self, model: Layer) -> None:
         """Find how each layer of a model is quantized."""

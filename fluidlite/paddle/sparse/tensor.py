@@ -19,6 +19,7 @@ from ...errors import ArgumentError, OutOfRangeError, ShapeError, UnsupportedErr
 from ...functions import creation
 from ...functions.elementary import cast
 from ...functions.selection import gather
+from ...ground.aliases import Alias
 from ...ground.extension import ExtensionPoint
 from ...ground.tracebacks import api_boundaries
 
@@ -61,10 +62,7 @@ class SparseTensor(HoldsValues):
         """The sizes of the whole."""
         return [*self._shape]
 
-    @property
-    def dtype(self) -> Any:
-        """The element type of the values."""
-        return self._values.dtype
+    dtype: Alias[Any] = Alias("_values.dtype", "The element type of the values.")
 
     @property
     def ndim(self) -> int:
@@ -76,10 +74,7 @@ class SparseTensor(HoldsValues):
         """The number of elements of the whole."""
         return math.prod(self._shape)
 
-    @property
-    def place(self) -> Any:
-        """Where the values are."""
-        return self._values.place
+    place: Alias[Any] = Alias("_values.place", "Where the values are.")
 
     @property
     def stop_gradient(self) -> bool:
