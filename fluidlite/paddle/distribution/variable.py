@@ -9,7 +9,6 @@ from ...errors import ArgumentError
 from ...functions.reduction import all as all_of
 from ...functions.shaping import stack
 from ...functions.views import unbind
-from ...ground.aliases import Alias
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
@@ -39,8 +38,15 @@ class Variable(Described):
         self._is_discrete, self._event_rank = is_discrete, event_rank
         self._constraint = constraint
 
-    is_discrete: Alias[bool] = Alias("_is_discrete", "Whether there are gaps between the numbers.")
-    event_rank: Alias[int] = Alias("_event_rank", "The number of dimensions of one draw.")
+    @property
+    def is_discrete(self) -> bool:
+        """Whether there are gaps between the numbers."""
+        return self._is_discrete
+
+    @property
+    def event_rank(self) -> int:
+        """The number of dimensions of one draw."""
+        return self._event_rank
 
     def constraint(self, value: Tensor) -> Tensor:
         """Whether values are such numbers.
