@@ -17,6 +17,7 @@ from ..opdef.spec import Spec, agree, need_float, need_ndim, need_rank, need_sha
 from .math import column, row
 from .matrices import (
     OfMatrices,
+    OfSquares,
     as_column,
     batch_of,
     eye_like,
@@ -34,7 +35,7 @@ from .matrices import (
 )
 
 
-class inverse(OfMatrices):
+class inverse(OfSquares):
     """The inverses of the matrices in the last two dimensions of Input.
 
     Singular matrices are refused; on JAX, which does not know values, they give NaN.
@@ -45,10 +46,6 @@ class inverse(OfMatrices):
 
     signature = "Input -> Output"
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
-
-    def infer(self, Input: Spec) -> Specs:
-        need_square(Input=Input)
-        return Input
 
     def run(self, xp: Any, Input: Array) -> Array:
         return xp.inv(Input)
@@ -91,7 +88,7 @@ class determinant(OfMatrices):
         return dict(Input=lambda: to_matrices(f, dOut) * f.cofactors(Input))
 
 
-class cofactors(OfMatrices):
+class cofactors(OfSquares):
     """Out = the matrices of cofactors of X: the slopes of its determinants.
 
     X: square matrices.
@@ -99,10 +96,6 @@ class cofactors(OfMatrices):
 
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
-
-    def infer(self, X: Spec) -> Specs:
-        need_square(X=X)
-        return X
 
     def run(self, xp: Any, X: Array) -> Array:
         return xp.cofactors(X)
@@ -260,7 +253,7 @@ class triangular_solve(OfMatrices):
         return dict(X=dX, Y=lambda: summed_like(f, right(), Y))
 
 
-class cholesky(OfMatrices):
+class cholesky(OfSquares):
     """The triangular matrices whose products with their conjugate transposes are the matrices of X.
 
     Matrices that are not positive definite are refused; on JAX, which does not know values, they
@@ -275,10 +268,6 @@ class cholesky(OfMatrices):
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     upper: bool = False
-
-    def infer(self, X: Spec) -> Specs:
-        need_square(X=X)
-        return X
 
     def run(self, xp: Any, X: Array) -> Array:
         return xp.cholesky(X, self.upper)
@@ -324,7 +313,7 @@ class cholesky_solve(OfMatrices):
         return solved_turned(f, Y, f.triangular_solve(Y, X, upper=False), upper=False)
 
 
-class matrix_power(OfMatrices):
+class matrix_power(OfSquares):
     """The matrices of X multiplied by themselves.
 
     X: square matrices.
@@ -334,10 +323,6 @@ class matrix_power(OfMatrices):
     signature = "X -> Out"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     n: int = REQUIRED
-
-    def infer(self, X: Spec) -> Specs:
-        need_square(X=X)
-        return X
 
     def expand(self, f: Any, X: Value) -> Value:
         if self.n == 0:

@@ -279,7 +279,26 @@ class Passing:
         return (rowwise @ self.by_input).reshape(self.x.shape), dh, dc
 
 
-class cudnn_lstm(LstmLayers):
+class DropsBetweenLayers:
+    """What networks of several layers with dropout between them have in common."""
+
+    layers: ClassVar[type[Op]]  #: the operator of the layers alone
+    dropout_prob: float
+    is_test: bool
+    num_layers: int
+
+    @property
+    def drops(self) -> bool:
+        """Whether elements are dropped."""
+        return self.dropout_prob > 0 and not self.is_test and self.num_layers > 1
+
+    @property
+    def layout(self) -> dict[str, Any]:
+        """The attributes of the layers."""
+        return {name: getattr(self, name) for name in self.layers.attributes}
+
+
+class cudnn_lstm(DropsBetweenLayers, LstmLayers):
     """Out = the states of the last of several layers of memories, with dropout between the layers.
 
     (Hochreiter and Schmidhuber, Long short-term memory, Neural Computation 9(8), 1997; the order of
@@ -303,6 +322,7 @@ class cudnn_lstm(LstmLayers):
     signature = "Input, InitH, InitC, W, Cache?! -> Out, last_h, last_c, Kept?~!"
     fluid: ClassVar[FluidForm] = FluidForm(unread=("Cache",), carried=("Cache", "Out"))
     random: ClassVar[bool] = True
+    layers: ClassVar[type[Op]] = lstm_layers
     max_len: int = 20
     dropout_prob: float = 0.0
     is_bidirec: bool = False
@@ -311,16 +331,6 @@ class cudnn_lstm(LstmLayers):
     num_layers: int = 1
     is_test: bool = False
     seed: int = -1
-
-    @property
-    def drops(self) -> bool:
-        """Whether elements are dropped."""
-        return self.dropout_prob > 0 and not self.is_test and self.num_layers > 1
-
-    @property
-    def layout(self) -> dict[str, Any]:
-        """The attributes of `lstm_layers`."""
-        return {name: getattr(self, name) for name in lstm_layers.attributes}
 
     def infer(self, Input: Spec, InitH: Spec, InitC: Spec, W: Spec) -> Specs:
         specs = self.check(Input, InitH, InitC, W)

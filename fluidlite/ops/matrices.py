@@ -21,6 +21,14 @@ class OfMatrices(Op, abstract=True):
     lod: ClassVar[str | None] = None
 
 
+class OfSquares(OfMatrices, abstract=True):
+    """An operator that makes of square matrices others of the same shape."""
+
+    def infer(self, *specs: Any) -> Any:
+        need_square(**dict(zip(self.input_slots, specs)))
+        return super().infer(*specs)
+
+
 def need_matrices(**specs: Spec) -> None:
     """Check that all given specs are matrices, or stacks of them, of one element type."""
     same_dtype(**specs)

@@ -48,6 +48,16 @@ class bernoulli(DrawnFor):
         return generator.random(X.shape, X.dtype) < X
 
 
+class poisson(DrawnFor):
+    """Out = how often something happens that happens X times on average, for each element.
+
+    X: floats from 0.
+    """
+
+    def drawn(self, xp: Any, generator: Any, X: Array) -> Array:
+        return generator.poisson(X)
+
+
 class exponential(DrawnFor):
     """Out = exponentially distributed numbers in the shape of X, of the mean 1 / lambda.
 

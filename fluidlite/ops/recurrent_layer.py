@@ -11,7 +11,7 @@ from ..opdef.annotations import Array, Arrays, Specs, Values
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import Op
 from ..opdef.gradient import differentiated_as
-from ..opdef.spec import Spec, agree, need_integer, need_ndim, need_shape, same_float
+from ..opdef.spec import agree, need_integer, need_ndim, need_shape, same_float
 
 #: kind of a cell -> how many rows of weights there are for each element of its state
 GATES = {"LSTM": 4, "GRU": 3, "tanh": 1, "relu": 1}
@@ -49,24 +49,14 @@ class recurrent_layer(Op):
     is_reverse: bool = False
     lod: ClassVar[str | None] = None
 
-    def infer(
-        self,
-        Input: Spec,
-        InitH: Spec,
-        InitC: Spec | None,
-        WeightIh: Spec,
-        WeightHh: Spec,
-        BiasIh: Spec | None,
-        BiasHh: Spec | None,
-        Lengths: Spec | None,
-    ) -> Specs:
+    def infer(self, *specs: Any) -> Specs:
+        Input, InitH, InitC, WeightIh, WeightHh, BiasIh, BiasHh, Lengths = specs
         if self.mode not in GATES:
             raise AttributeValueError(f"expected mode {', '.join(GATES)}, got {self.mode!r}")
         if (InitC is not None) != (self.mode == "LSTM"):
             raise ShapeError("expected InitC for an LSTM, and for nothing else")
-        floats = dict(Input=Input, InitH=InitH, InitC=InitC, WeightIh=WeightIh, WeightHh=WeightHh)
-        floats |= dict(BiasIh=BiasIh, BiasHh=BiasHh)
-        same_float(**{name: spec for name, spec in floats.items() if spec is not None})
+        floats = zip(self.input_slots, specs[:-1])
+        same_float(**{name: spec for name, spec in floats if spec is not None})
         need_ndim(3, Input=Input)
         need_ndim(2, InitH=InitH)
         steps, rows, width = Input.shape

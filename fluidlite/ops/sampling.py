@@ -288,26 +288,6 @@ class sampling_id(Op):
         return xp.minimum(before, X.shape[1] - 1).astype("int64")
 
 
-class poisson(Op):
-    """Out = how often something happens that happens X times on average, for each element.
-
-    X: floats from 0.
-    """
-
-    signature = "X -> Out"
-    random: ClassVar[bool] = True
-
-    def infer(self, X: Spec) -> Specs:
-        need_float(X=X)
-        return X
-
-    def run(self, xp: Any, rng: Any, X: Array) -> Arrays:
-        return xp.asarray(rng(0).poisson(X), X.dtype)
-
-    def grad(self, f: Any, dOut: Value) -> Rules:
-        return dict(X=lambda: f.fill_zeros_like(dOut))
-
-
 class multinomial(Op):
     """Out = places of each row of X, drawn by the weights that it holds.
 

@@ -12,6 +12,7 @@ from ..opdef.attribute import need_choice, need_least
 from ..opdef.definition import Op, lookup
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Spec, agree, need_ndim, need_shape, same_float, spec
+from .lstm_layers import DropsBetweenLayers
 from .recurrent_layer import GATES
 
 #: mode -> that of :class:`recurrent_layer`
@@ -139,7 +140,7 @@ class recurrent_layers(StackedRecurrence):
         return x, [f.stack([each[i] for each in last], axis=0) for i in range(len(PreState))]
 
 
-class rnn(StackedRecurrence):
+class rnn(DropsBetweenLayers, StackedRecurrence):
     """Out = the states of the last of several layers of cells, with dropout between the layers.
 
     The cells are those of ``recurrent_layer``.
@@ -159,19 +160,10 @@ class rnn(StackedRecurrence):
     )
     fluid: ClassVar[FluidForm] = FluidForm(carried=("Out", "Reserve"))
     random: ClassVar[bool] = True
+    layers: ClassVar[type[Op]] = recurrent_layers
     dropout_prob: float = 0.0
     seed: int = 0
     is_test: bool = False
-
-    @property
-    def drops(self) -> bool:
-        """Whether elements are dropped."""
-        return self.dropout_prob > 0 and not self.is_test and self.num_layers > 1
-
-    @property
-    def layout(self) -> dict[str, Any]:
-        """The attributes of `recurrent_layers`."""
-        return {name: getattr(self, name) for name in recurrent_layers.attributes}
 
     def infer(
         self, Input: Spec, PreState: list[Spec], WeightList: list[Spec], SequenceLength: Spec | None
@@ -207,15 +199,7 @@ class rnn(StackedRecurrence):
         return f.scale(kept, scale=1 / share if share else 0.0)
 
     def grad(
-        self,
-        f: Any,
-        Input: Value,
-        PreState: Values,
-        WeightList: Values,
-        SequenceLength: Value,
-        DropoutState: Value = None,
-        dOut: Value = None,
-        dState: Values = None,
+        self, f, Input, PreState, WeightList, SequenceLength, DropoutState, dOut=None, dState=None
     ) -> Rules:
         if self.drops and DropoutState is None:
             raise AttributeValueError(

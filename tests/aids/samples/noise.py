@@ -38,3 +38,9 @@ def top_p_sampling(rng):
     yield Sample(dict(x=x, ps=np.array([[0.3], [0.6], [0.9]])), **DRAWN)
     tiny = dict(x=x, ps=np.full([3, 1], 1e-6))
     yield Sample(tiny, {}, "best")
+
+
+@samples("poisson")
+def poisson(rng):
+    why = dict(order=0, why="counts are integers", values_matter=False)
+    yield Sample(dict(X=rng.uniform(1, 9, size=[2, 3])), **why)

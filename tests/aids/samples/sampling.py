@@ -57,12 +57,6 @@ def sampling_id(rng):
     yield Sample(dict(X=shares / shares.sum(1, keepdims=True)), **why)
 
 
-@samples("poisson")
-def poisson(rng):
-    why = dict(order=0, why="counts are integers", values_matter=False)
-    yield Sample(dict(X=rng.uniform(1, 9, size=[2, 3])), **why)
-
-
 @samples("multinomial")
 def multinomial(rng):
     why = dict(order=0, why="places are integers", values_matter=False)
