@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import ArgumentError
 from ..ground.spellings import Spelling
 from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable
 from ..optimizer import Optimizer
+
+T = TypeVar("T")
 
 
 def split_files(self: Any, files: list[str]) -> list[str]:
@@ -30,6 +32,17 @@ def split_files(self: Any, files: list[str]) -> list[str]:
     return files[first : first + least + (number < more)]
 
 
+def _asked(name: str, kind: Callable[[Any], T], doc: str) -> Callable[[Any], T]:
+    """A method that gives what the role of a process says."""
+
+    def told(self: Any) -> T:
+        return kind(self._ask(name))
+
+    told.__name__, told.__qualname__, told.__doc__ = name, f"FleetOfAll.{name}", doc
+    told.__annotations__ = {"return": kind.__name__}  # type: ignore[attr-defined]
+    return told
+
+
 class FleetOfAll:
     """What a process knows of all that train together, by its role."""
 
@@ -37,33 +50,13 @@ class FleetOfAll:
         """What the role of this process says."""
         raise NotImplementedError
 
-    def is_first_worker(self) -> bool:
-        """Whether this is process 0."""
-        return bool(self._ask("is_first_worker"))
-
-    def worker_index(self) -> int:
-        """The number of this process."""
-        return int(self._ask("worker_index"))
-
-    def worker_num(self) -> int:
-        """How many processes there are."""
-        return int(self._ask("worker_num"))
-
-    def is_worker(self) -> bool:
-        """Whether this process computes."""
-        return bool(self._ask("is_worker"))
-
-    def is_server(self) -> bool:
-        """Whether this process keeps parameters: none does."""
-        return bool(self._ask("is_server"))
-
-    def server_num(self) -> int:
-        """How many processes keep parameters: 0."""
-        return int(self._ask("server_num"))
-
-    def server_index(self) -> int:
-        """The number of this process."""
-        return int(self._ask("server_index"))
+    is_first_worker = _asked("is_first_worker", bool, "Whether this is process 0.")
+    worker_index = _asked("worker_index", int, "The number of this process.")
+    worker_num = _asked("worker_num", int, "How many processes there are.")
+    is_worker = _asked("is_worker", bool, "Whether this process computes.")
+    is_server = _asked("is_server", bool, "Whether this process keeps parameters: none does.")
+    server_num = _asked("server_num", int, "How many processes keep parameters: 0.")
+    server_index = _asked("server_index", int, "The number of this process.")
 
     def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
         """The names of all processes, as ``HOST:PORT``; nothing listens there.

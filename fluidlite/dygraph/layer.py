@@ -19,6 +19,7 @@ from ..eager.tensor import Tensor
 from ..errors import ArgumentError, ShapeError, StateDictError, UnsupportedError, suggestion
 from ..functions.arguments import DTypeLike
 from ..ground import state
+from ..ground.aliases import Alias
 from ..ground.docstrings import Family
 from ..ground.dtypes import DType, Kind, as_dtype
 from ..ground.missing_names import answer
@@ -242,13 +243,8 @@ class Layer(Registry):
         held: dict[str, Any] = self.own_sublayers
         return held
 
-    @property
-    def _forward_pre_hooks(self) -> Any:
-        return self._pre_hooks
-
-    @property
-    def _forward_post_hooks(self) -> Any:
-        return self._post_hooks
+    _forward_pre_hooks: Alias[Any] = Alias("_pre_hooks")
+    _forward_post_hooks: Alias[Any] = Alias("_post_hooks")
 
     @property
     def _loaddict_holder(self) -> dict[str, Any]:

@@ -41,10 +41,7 @@ class ShapeDtype(NamedTuple):
     shape: tuple[int, ...]
     dtype: Any
 
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
+    ndim = Shaped.ndim
 
     @property
     def size(self) -> int:

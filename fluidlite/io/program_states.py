@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import ArgumentError, ShapeError, UnknownVariableError
 from ..ground.callsite import warn
+from ..ground.docstrings import Family
 from ..ground.values import LoDTensor
 from ..ir.program import Program
 from ..ir.variable import Variable
@@ -23,6 +24,7 @@ _MODES: dict[str, Callable[[Variable], bool]] = {
 }
 
 
+@Family().like(Program.state_dict)
 def state_dict(
     program: Program, mode: str = "all", scope: Scope | None = None
 ) -> dict[str, LoDTensor]:
@@ -30,8 +32,6 @@ def state_dict(
 
     Args:
         program: whose.
-        mode: "param" for parameters, "opt" for what optimizers keep, "all" for both.
-        scope: where they are; the global scope when None.
 
     Returns:
         name -> tensor, which shows what the scope holds.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from ...eager.recording import eager
@@ -22,27 +23,24 @@ _INCUBATE = Spelling({})
 graph_send_recv: Final = _INCUBATE(geometric.send_u_recv, "graph_send_recv", reduce_op="pool_type")
 
 
-def graph_reindex(
-    x: Operand,
-    neighbors: Operand,
-    count: Operand,
-    value_buffer: Operand | None = None,
-    index_buffer: Operand | None = None,
-    flag_buffer_hashtable: bool = False,
-    name: str | None = None,
+def _numbered(
+    parts: tuple[Any, Any, Any], flag_buffer_hashtable: bool = False
 ) -> tuple[Any, Any, Any]:
-    """The nodes of a part of a graph, numbered anew in the order in which they are named.
+    """The parts as they are.
 
     Args:
-        x: the nodes, int32 or int64, each once.
-        neighbors: the neighbours of the first one, of the second one, ...
-        count: how many each has, int32; for several kinds of edges one after the other.
-        value_buffer, index_buffer, flag_buffer_hashtable, name: accepted.
-
-    Returns:
-        where each edge begins and where it ends, in new numbers, and the old numbers of all.
+        parts: of a graph.
+        flag_buffer_hashtable: accepted.
     """
-    return geometric.reindex_graph(x, neighbors, count)
+    return parts
+
+
+graph_reindex: Callable[..., tuple[Any, Any, Any]] = _INCUBATE(
+    geometric.reindex_graph,
+    "graph_reindex",
+    order="x, neighbors, count, value_buffer, index_buffer, flag_buffer_hashtable, name",
+    then=_numbered,
+)
 
 
 def graph_sample_neighbors(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....eager.tensor import Tensor
+from ....ground.docstrings import Family
 from ....ground.public_names import list_public_names
 from ....nn import functional as F
 from ....nn.conv import Conv2D
@@ -12,14 +13,11 @@ from ....nn.dense import Linear
 from ...holders import hold
 from .format import ConvertibleQuantedLayer
 
+_QUANTED = Family({"q_config": "the factories of quanters of its inputs and of its weight."})
+
 
 class _Quanted(ConvertibleQuantedLayer):
-    """A layer with the weight and the bias of another one.
-
-    Args:
-        layer: that one.
-        q_config: the factories of quanters of its inputs and of its weight.
-    """
+    """A layer with the weight and the bias of another one."""
 
     def __init__(self, layer: Any, q_config: Any) -> None:
         super().__init__()
@@ -45,12 +43,12 @@ class _Quanted(ConvertibleQuantedLayer):
         return input, weight if self.weight_quanter is None else self.weight_quanter(weight)
 
 
+@_QUANTED
 class QuantedLinear(_Quanted):
     """A linear map whose inputs and weight go through quanters.
 
     Args:
         layer: the ``Linear`` whose weight and bias it has.
-        q_config: the factories of quanters of its inputs and of its weight.
     """
 
     def __init__(self, layer: Linear, q_config: Any) -> None:
@@ -61,12 +59,12 @@ class QuantedLinear(_Quanted):
         return F.linear(*self._rounded(input), self.bias)
 
 
+@_QUANTED
 class QuantedConv2D(_Quanted):
     """A convolution whose inputs and filters go through quanters.
 
     Args:
         layer: the ``Conv2D`` whose filters and bias it has.
-        q_config: the factories of quanters of its inputs and of its filters.
     """
 
     def __init__(self, layer: Conv2D, q_config: Any) -> None:
