@@ -19,7 +19,7 @@ import numpy as np
 from . import unique_name
 from .errors import ArgumentError, DTypeError, ShapeError
 from .ground import state
-from .ground.arguments import Check, instance_of, integer, or_none, positive, refused
+from .ground.arguments import Check, finite, instance_of, integer, or_none, positive, refused
 from .ground.callsite import warn
 from .ground.docstrings import Family
 from .ground.dtypes import DType
@@ -65,7 +65,7 @@ def _from_zero(owner: object, what: str, value: Any) -> None:
 _CHECKS: Mapping[Any, Check] = {
     "float": _number,
     "int": _from_zero,
-    "float | None": or_none(positive),
+    "float | None": or_none(finite),
     "np.ndarray[Any, Any]": instance_of(np.ndarray, "a NumPy array"),
 }
 
@@ -309,7 +309,7 @@ class Xavier(_Spread):
         of_shape = fans(var)
         fan_in = of_shape[0] if self.fan_in is None else self.fan_in
         fan_out = of_shape[1] if self.fan_out is None else self.fan_out
-        return 2.0 / (fan_in + fan_out)
+        return 2.0 / positive(self, "fan_in + fan_out", fan_in + fan_out)
 
 
 @INITIALIZERS
@@ -333,7 +333,7 @@ class MSRA(_Spread):
 
     def variance(self, var: Variable) -> float:
         fan_in = fans(var)[0] if self.fan_in is None else self.fan_in
-        return 2.0 / (fan_in / self.share)
+        return 2.0 / (positive(self, "fan_in", fan_in) / self.share)
 
 
 class _Written(Initializer):

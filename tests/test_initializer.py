@@ -201,8 +201,8 @@ def test_force_init_on_cpu_is_no():
         (lambda: I.Uniform(low=None), "Uniform: expected low to be a number, got None"),
         (lambda: I.Normal(scale=-1.0), r"Normal: expected scale, .* of at least 0, got -1\.0"),
         (lambda: I.TruncatedNormal(scale=-1.0), "TruncatedNormal: expected scale"),
-        (lambda: I.Xavier(fan_in=0), "Xavier: expected fan_in to be a positive number"),
-        (lambda: I.MSRA(fan_in="3"), "MSRA: expected fan_in to be a positive number"),
+        (lambda: I.Xavier(fan_in=math.inf), "Xavier: expected fan_in to be a finite number"),
+        (lambda: I.MSRA(fan_in="3"), "MSRA: expected fan_in to be a finite number"),
         (lambda: I.MSRA(seed=1.5), "MSRA: expected seed to be an integer of at least 0, got 1.5"),
         (lambda: I.NumpyArrayInitializer([1.0]), "expected value to be a NumPy array"),
     ],
@@ -210,6 +210,18 @@ def test_force_init_on_cpu_is_no():
 def test_arguments_that_make_no_sense_are_refused(make, message):
     with pytest.raises(ArgumentError, match=message):
         make()
+
+
+def test_a_fan_of_zero_leaves_the_variance_to_the_other_one():
+    assert values(I.Xavier(False, fan_in=0, fan_out=100, seed=1), [40, 50]).std() == pytest.approx(
+        math.sqrt(2 / 100), rel=0.1
+    )
+    for initializer, what in (
+        (I.Xavier(fan_in=0, fan_out=0), r"fan_in \+ fan_out"),
+        (I.MSRA(fan_in=0), "fan_in"),
+    ):
+        with pytest.raises(ArgumentError, match=f"expected {what} to be a positive number"):
+            values(initializer, [2, 3])
 
 
 def test_an_array_of_another_shape_is_the_value_with_a_warning():
