@@ -1,9 +1,12 @@
-"""Memory that the C library keeps for what is computed next.
+"""What the C library keeps of memory that was freed.
 
 Steps on sequences have other sizes in every run, so they work in no buffers of their own: their
 arrays come from the C library.  As it is set, it gives what is large back to the system at once,
 and a tenth of a training step goes by while the system hands the same pages out again, full of
 zeros.  It is a setting of the whole process, so the user asks for it: ``FLUIDLITE_KEEP_MEMORY=1``.
+
+Arrays of middle size it keeps: what a network took stays with the process when the network is gone,
+in pieces that do not fit the next one.  So it is asked to give them back where a network begins.
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ import ctypes
 import functools
 import os
 
-#: the largest arrays that are taken from kept memory, and how much of it may be free at its end
+#: the largest arrays that are taken from kept memory, and how much may be free: at its end, and in
+#: all before it goes back
 LARGEST, KEPT = 1 << 25, 1 << 28
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1  # as malloc.h has them
 #: by which a user says the same
@@ -24,6 +28,33 @@ VARIABLES = (
 )
 
 
+class _Heap(ctypes.Structure):
+    """How much there is of what, as malloc.h has it."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    ]
+
+
+@functools.cache
+def _c_library() -> ctypes.CDLL | None:
+    """GNU's; None where it is another one, whose functions of these names mean something else."""
+    try:
+        library = ctypes.CDLL(None)
+        library.gnu_get_libc_version  # noqa: B018
+    except (AttributeError, OSError, TypeError):
+        return None
+    return library
+
+
+def _is_kept() -> bool:
+    return os.environ.get("FLUIDLITE_KEEP_MEMORY", "") not in ("", "0")
+
+
 @functools.cache
 def keep_freed_memory() -> bool:
     """Have the C library keep up to ``KEPT`` bytes that were freed, for what is allocated next.
@@ -32,14 +63,23 @@ def keep_freed_memory() -> bool:
         whether it does: not where nobody asks for it or it is another one than GNU's, and not where
         the environment says what it is to do.
     """
-    if os.environ.get("FLUIDLITE_KEEP_MEMORY", "") in ("", "0"):
+    library = _c_library()
+    if library is None or not _is_kept() or any(name in os.environ for name in VARIABLES):
         return False
-    if any(name in os.environ for name in VARIABLES):
-        return False
-    try:
-        library = ctypes.CDLL(None)
-        library.gnu_get_libc_version  # noqa: B018  (others have a mallopt with other meanings)
-        option = library.mallopt
-    except (AttributeError, OSError, TypeError):
-        return False
+    option = library.mallopt
     return bool(option(_MMAP_THRESHOLD, LARGEST) and option(_TRIM_THRESHOLD, KEPT))
+
+
+def give_back_freed_memory() -> bool:
+    """Have the C library give back to the system what was freed, where that is more than ``KEPT``.
+
+    Returns:
+        whether it did: not where the user has it kept, nor where it is another one than GNU's from
+            2.33 on.
+    """
+    library = _c_library()
+    heap = getattr(library, "mallinfo2", None)  # those before 2.33 count in 32 bits
+    if library is None or heap is None or _is_kept():
+        return False
+    heap.restype = _Heap
+    return bool(heap().fordblks > KEPT and library.malloc_trim(0))

@@ -14,6 +14,7 @@ from ..ground.protected import answers
 from ..ground.seeding import next_executor
 from ..ir.program import Program
 from ..profiler import Profile, active
+from .allocator import give_back_freed_memory
 from .engine import chosen
 from .run import Run
 from .run_state import ExecutorToken, RunState
@@ -64,6 +65,7 @@ class ExecutorState:
     def close(self) -> None:
         """Let go of everything; running anything after it is an error."""
         self._token = self._key = None
+        give_back_freed_memory()
 
     @property
     def _looks(self) -> bool:

@@ -17,7 +17,7 @@ from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.variable import Parameter
 from .admission import admit
-from .allocator import keep_freed_memory
+from .allocator import give_back_freed_memory, keep_freed_memory
 from .ownership import reusable
 from .ragged import ragged_names
 from .reader_steps import ReaderSteps, readers_first
@@ -194,6 +194,7 @@ class Plan(BlockPlan):
         }
         keep = self.persistable.union(fetches)
         ragged = ragged_names(program)
+        give_back_freed_memory()
         if ragged:
             keep_freed_memory()
         super().__init__(block, keep, read_by_gradients(program), pairs, ragged)
