@@ -41,7 +41,7 @@ def wide(size: int) -> fluid.Program:
 
 def training(size: int) -> fluid.Program:
     """A chain and its gradients: so many operators together."""
-    program, loss = build("chain", size * 2 // 5)
+    program, loss = build("chain", size // 2)
     fluid.backward.append_backward(loss)
     return program
 

@@ -418,6 +418,25 @@ class Operator(OldOperator):
         self._outputs = {s: tuple(map(new, v, v)) for s, v in self._outputs.items()}
         self.block.program.touch()
 
+    def of_template(self, block: Block, names: Mapping[str, str]) -> Operator:
+        """An operator of another block that does the same with other variables, and shares the
+        attributes; its role, line and the like are those of a new operator.
+
+        Args:
+            block: is to hold it.
+            names: name here -> name there; others stay.
+        """
+        new = names.get
+        return Operator(
+            block,
+            self.type,
+            {s: tuple(map(new, v, v)) for s, v in self._inputs.items()},
+            {s: tuple(map(new, v, v)) for s, v in self._outputs.items()},
+            self._attrs,
+            lists_given_attrs=self.lists_given_attrs,
+            foreign=self.foreign,
+        )
+
     @property
     def idx(self) -> int:
         """The position in the block."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import FluidError, NoGradientError, UnknownOperatorError, VerifyError, suggestion
 from ..ground.dtypes import Kind
 from ..opdef.attribute import REQUIRED
-from ..opdef.definition import Op, lookup
+from ..opdef.definition import Op, find, lookup
 from ..opdef.gradient import DerivedGrad
+from ..opdef.rule import RuleArgument
 from ..opdef.signature import Slot
 from ..opdef.spec import Spec, agree
 from .analysis import blocks_driven_by, undeclared_inside, writes_of
@@ -56,6 +57,7 @@ def verify(
     _check_blocks(program)
     owners = _owners(program)
     check_nesting(program)
+    forms: set[Any] = set()
     for block in program.blocks:
         _check_variables(block)
         driver = owners.get(block.idx)
@@ -63,7 +65,7 @@ def verify(
         for op in block.ops:
             _check_names(op, bound)
             if op not in known:
-                _check_definition(op)
+                _check_definition(op, forms)
     _Written(owners, feeds).check(program)
     _check_shapes(program, known)
     for block in program.blocks:
@@ -137,22 +139,39 @@ def _check_names(op: Operator, bound: set[str]) -> None:
 # -- rule 4 ----------------------------------------------------------------------------------------
 
 
-def _check_definition(op: Operator) -> None:
+def _check_definition(op: Operator, forms: set[Any]) -> None:
+    """Check an operator by its definition.
+
+    Args:
+        op: any.
+        forms: types, slots and names of attributes that fit; those of the operator are added.
+    """
     try:
         definition = lookup(op.type)
     except (UnknownOperatorError, NoGradientError) as error:
         _fail(4, str(error), op.block, op)
-    _check_slots(op, op.inputs, definition.input_slots, "input")
-    _check_slots(op, op.outputs, definition.output_slots, "output")
+    widths = [
+        (slot, len(names)) for side in (op.inputs, op.outputs) for slot, names in side.items()
+    ]
+    form = (op.type, len(op.inputs), *widths, *op.attrs)
+    if form not in forms:
+        _check_form(op, definition)
+        forms.add(form)
     for name, value in op.attrs.items():
-        attribute = definition.attributes.get(name)
-        if attribute is None:
-            hint = suggestion(name, definition.attributes)
-            _fail(4, f"{op.type} has no attribute {name!r}{hint}", op.block, op)
         try:
-            attribute.convert(value, op.type)
+            definition.attributes[name].convert(value, op.type)
         except FluidError as error:
             _fail(4, str(error), op.block, op)
+
+
+def _check_form(op: Operator, definition: type[Op]) -> None:
+    """Check slots, and which attributes there are."""
+    _check_slots(op, op.inputs, definition.input_slots, "input")
+    _check_slots(op, op.outputs, definition.output_slots, "output")
+    for name in op.attrs:
+        if name not in definition.attributes:
+            hint = suggestion(name, definition.attributes)
+            _fail(4, f"{op.type} has no attribute {name!r}{hint}", op.block, op)
     for name, attribute in definition.attributes.items():
         if attribute.default is REQUIRED and name not in op.attrs:
             _fail(4, f"{op.type} needs a value of its attribute {name!r}", op.block, op)
@@ -183,6 +202,10 @@ class _Written:
 
     def __init__(self, owners: dict[int, Operator], feeds: Iterable[str]) -> None:
         self.owners = owners
+        #: identity of an operator -> the blocks that it drives
+        self.driven: dict[int, list[int]] = {}
+        for index, op in owners.items():
+            self.driven.setdefault(id(op), []).append(index)
         self.given = set(feeds)
 
     def check(self, program: Program) -> None:
@@ -210,7 +233,7 @@ class _Written:
                 if _needs_a_writer(block, name):
                     message = f"variable {name!r} is read before anything writes it"
                     _fail(3, message, block, op)
-            for index in blocks_driven_by(op):
+            for index in self.driven.get(id(op), ()):
                 self.walk(block.program.blocks[index], [*known, set(_bound_inside(op))])
             written.update(op.output_arg_names)
 
@@ -315,11 +338,15 @@ class _Values:
 
     def __init__(self, block: Block) -> None:
         self.block = block
-        self.gradients: dict[str, type[DerivedGrad]] = {}  # forward type -> gradient operator here
-        for op in block.ops:
-            definition = op.definition
+        #: forward type -> what its gradient operator here reads of it: slots there, and here
+        self.reads: dict[str, list[RuleArgument]] = {}
+        #: type of a gradient operator here -> the forward type
+        self.forward: dict[str, str] = {}
+        for type in {op.type for op in block.ops}:
+            definition = find(type)
             if definition is not None and issubclass(definition, DerivedGrad):
-                self.gradients[_forward(definition).type] = definition
+                self.forward[type] = forward = _forward(definition).type
+                self.reads[forward] = [r for r in definition.reads if r.source != "cotangent"]
         self.current: dict[
             str, Any
         ] = {}  # name -> number of the value it holds; its own name at first
@@ -329,7 +356,7 @@ class _Values:
         self.named: set[Any] = set()  # by their names
 
     def check(self) -> None:
-        if not self.gradients:
+        if not self.reads:
             return
         if self.block.forward_block_idx >= 0:
             forward = self.block.program.blocks[self.block.forward_block_idx]
@@ -339,15 +366,13 @@ class _Values:
                 if name not in forward.vars:  # another pass may have written it
                     self.write(name)
         for op in self.block.ops:
-            definition = op.definition
-            if definition is not None and issubclass(definition, DerivedGrad):
-                self.check_gradient(op, definition)
+            forward = self.forward.get(op.type)
+            if forward is not None:
+                self.check_gradient(op, forward)
             self.pass_by(op)
 
-    def check_gradient(self, op: Operator, definition: type[DerivedGrad]) -> None:
-        reads = [r for r in definition.reads if r.source != "cotangent"]
-        names = [op.inputs.get(r.slot, ()) for r in reads]
-        forward = _forward(definition).type
+    def check_gradient(self, op: Operator, forward: str) -> None:
+        names = [op.inputs.get(r.slot, ()) for r in self.reads[forward]]
         if (forward, self.values(names)) in self.seen:
             return
         if (forward, self.origins(names)) in self.named:
@@ -357,28 +382,21 @@ class _Values:
 
     def pass_by(self, op: Operator) -> None:
         """Note what an operator reads and writes."""
-        definition = self.gradients.get(op.type)
-        if definition is None and op.type != "assign":
+        reads = self.reads.get(op.type)
+        if reads is None and op.type != "assign":
             for name in writes_of(op):
                 self.write(name)
             return
-        reads = (
-            [] if definition is None else [r for r in definition.reads if r.source != "cotangent"]
-        )
-        before = {r.slot: self.values([op.inputs.get(r.of, ())]) for r in reads if r.source == "in"}
+        names = [(op.inputs if r.source == "in" else op.outputs).get(r.of, ()) for r in reads or ()]
+        before = self.values(names)
         copied = op.input_arg_names[0] if op.type == "assign" and op.input_arg_names else None
         for name in writes_of(op):
             self.write(name, copied)
-        if definition is None:
-            return
-        sides = [op.inputs if r.source == "in" else op.outputs for r in reads]
-        names = [side.get(r.of, ()) for side, r in zip(sides, reads)]
-        after = [
-            before[r.slot] if r.source == "in" else self.values([each])
-            for each, r in zip(names, reads)
-        ]
-        self.seen.add((op.type, tuple(each[0] for each in after)))
-        self.named.add((op.type, self.origins(names)))
+        if reads is not None:
+            after = self.values(names)
+            read = [b if r.source == "in" else a for r, b, a in zip(reads, before, after)]
+            self.seen.add((op.type, tuple(read)))
+            self.named.add((op.type, self.origins(names)))
 
     def write(self, name: str, copied: str | None = None) -> None:
         if copied is not None:
@@ -387,13 +405,16 @@ class _Values:
             return
         self.count += 1
         self.current[name] = self.count
-        self.origin.pop(name, None)
+        if self.origin:
+            self.origin.pop(name, None)
 
     def values(self, names: Iterable[Names]) -> tuple[Any, ...]:
         now = self.current.get
         return tuple([tuple(map(now, each, each)) for each in names])
 
     def origins(self, names: Iterable[Names]) -> tuple[Any, ...]:
+        if not self.origin:
+            return tuple(names)
         origin = self.origin.get
         return tuple([tuple(map(origin, each, each)) for each in names])
 

@@ -139,7 +139,8 @@ class GradientSections:
         drop_blocks(program, inner)
         for inside in program.blocks:
             lost = _copies(inside)
-            inside.set_ops(op for op in inside.ops if lost.isdisjoint(op.output_arg_names))
+            if lost:
+                inside.set_ops(op for op in inside.ops if lost.isdisjoint(op.output_arg_names))
             lost |= gone if inside is block else set()
             inside.set_vars(v for n, v in inside.vars.items() if n not in lost)
         for op in self._front:
@@ -168,9 +169,9 @@ class GradientSections:
         for number, rest in enumerate(parts[1:]):
             self._derive(number)
             block.set_ops([*block.ops, *rest])
-        for each, before in zip(self._program.blocks, self._variables):
-            _order(each, before)
         if changed:
+            for each, before in zip(self._program.blocks, self._variables):
+                _order(each, before)
             self._check_complete()
 
     def _derive(self, number: int) -> None:

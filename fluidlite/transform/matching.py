@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
@@ -77,10 +77,7 @@ class Match:
         Args:
             name: of the operand.
         """
-        value = self.found.get(name)
-        if value is None:
-            return None
-        return self.values.block.find_var_recursive(value[0])
+        return operands_of(self, [name])[name]
 
     def uses(self, name: str) -> int:
         """How many operators of the block read what an operand stands for.
@@ -115,6 +112,12 @@ class Match:
     def __repr__(self) -> str:
         where = ", ".join(map(str, self.sorted_positions))
         return f"<Match of {self.rule}: operators {where} of block {self.block.idx}>"
+
+
+def operands_of(match: Match, names: Iterable[str]) -> dict[str, Variable | None]:
+    """The variables that operands of a match stand for; None for those that are not read."""
+    found, find = match.found, match.values.block.find_var_recursive
+    return {name: find(found[name][0]) if name in found else None for name in names}
 
 
 class Mismatch(NamedTuple):

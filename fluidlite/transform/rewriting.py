@@ -31,7 +31,7 @@ from .editing import infer_shapes, verified
 from .equivalence import compare
 from .forwarding import forwarded
 from .gradient_sections import GradientSections
-from .matching import Match, Matcher, Mismatch
+from .matching import Match, Matcher, Mismatch, operands_of
 from .patterns import Variant, variants_of
 from .placing import Refusal, place_of, position_for, refused_role
 from .rules import Rule
@@ -324,7 +324,7 @@ class _Round:
         """What takes the place of a match."""
         rule, at = match.variant.rule, match.root
         if rule.where is not None:
-            operands = {name: match.operand(name) for name in match.variant.operands}
+            operands = operands_of(match, match.variant.operands)
             try:
                 holds = rule.where(**arguments_of(match, rule.asked, operands))
             except Exception as error:

@@ -13,8 +13,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable, variable_like
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
-from .editing import copied_operator
-from .matching import Match
+from .matching import Match, operands_of
 from .patterns import traced
 from .rules import INTERPRETER
 
@@ -76,7 +75,7 @@ class Templates:
             RewriteError: the replacement raises, or gives what cannot stand there.
         """
         rule = match.variant.rule
-        operands = {name: match.operand(name) for name in rule.wanted_operands}
+        operands = operands_of(match, rule.wanted_operands)
         forms = map(_form, operands.values())
         named = [match.captured.get(name) for name in rule.wanted if name not in operands]
         key = (rule, *forms, *named)
@@ -238,7 +237,7 @@ def _like(
     op: Operator, last: Operator, block: Block, names: Mapping[str, str], marks: Mark
 ) -> Operator:
     """An operator of a template with the marks of what it replaces."""
-    twin = copied_operator(op, block, names)
+    twin = op.of_template(block, names)
     twin.role = int(last.role) & ~_LOSS if last.role else 0
     twin.role_vars, twin.namescope, twin.device = last.role_vars, last.namescope, last.device
     twin.callsite = last.callsite
