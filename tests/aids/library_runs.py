@@ -11,6 +11,7 @@ that has paddlepaddle 1.8.5, and writes ``tests/data/libraries``.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import subprocess
@@ -38,6 +39,8 @@ class Row(NamedTuple):
     program: str
     #: how far numbers may be from those of 1.8.5, relative to the larger of them and 1
     tolerance: float = 0.0
+    #: a module that it has to find beside it
+    needs: str = ""
     #: a module in Cython of a wheel for Python 3.7, which is compiled for this one
     cython: str = ""
 
@@ -45,7 +48,10 @@ class Row(NamedTuple):
 ROWS = {
     "lac-0.1.5": Row(["LAC==0.1.5"], "lac"),
     "lac-2.0.5": Row(["LAC==2.0.5"], "lac"),
-    "pgl-1.2.0": Row(["pgl==1.2.0"], "graphs", 2e-6, "pgl/graph_kernel.pyx"),
+    "paddle2onnx-0.4": Row(
+        ["paddle2onnx==0.4", "protobuf<3.21"], "onnx_files", 1e-6, needs="onnxruntime"
+    ),
+    "pgl-1.2.0": Row(["pgl==1.2.0"], "graphs", 2e-6, cython="pgl/graph_kernel.pyx"),
 }
 
 
@@ -171,6 +177,8 @@ def record(name, folder):
 
 def compare(name, folder):
     """Run a library; what became of it, as "right", "skipped: ..." or lines that differ."""
+    if ROWS[name].needs and importlib.util.find_spec(ROWS[name].needs) is None:
+        return f"skipped: {ROWS[name].needs} is not installed"
     place = install(name, folder)
     if place is None:
         return f"skipped: {', '.join(ROWS[name].packages)} cannot be had here"
