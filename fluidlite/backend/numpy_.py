@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import OutOfRangeError
 from ..ground.brain_float import is_bfloat16
 from ..ground.values import LoDTensor, LoDTensorArray, SelectedRows, zeros_like
-from ..kernels import linear_algebra
+from ..kernels import linear_algebra, slopes
 from ..kernels.half import narrowed, widened
 from ..kernels.special import erf, erfc
 from ..opdef.rank_table import RankTable
@@ -295,6 +295,8 @@ xp.erfc = erfc
 xp.zeros_like = zeros_like
 for _name in linear_algebra.NAMES:
     setattr(xp, _name, getattr(stacks, _name, None) or getattr(linear_algebra, _name))
+for _name in slopes.SLOPES:
+    setattr(xp, _name, getattr(stacks, _name, None) or getattr(slopes, _name))
 
 
 def generators(seed: int, *counters: int | str) -> Callable[[int], np.random.Generator]:

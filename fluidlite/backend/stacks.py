@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import linear_algebra as lapack
+from ..kernels import slopes
 
 _KERNELS = "fluidlite.backend.native.stacks"  # read when matrices are first small
 MOST = 32  #: rows and columns up to which kernels are faster
@@ -139,3 +140,28 @@ def qr(x: Any, mode: Any = "reduced") -> Any:
         if found is not None:
             return tuple(found)
     return lapack.qr(x, mode)
+
+
+def cofactors(x: Any) -> Any:
+    """The matrices of cofactors, of singular matrices, too: the slopes of determinants."""
+    found = _computed("cofactors", x, x.shape)
+    return lapack.cofactors(x) if found is None else found
+
+
+def cholesky_slope(low: Any, slope: Any) -> Any:
+    """The gradient by a matrix, of its lower factor and the gradient by that."""
+    if _fit_beside(low, slope):
+        out = np.empty(low.shape, low.dtype)
+        if _run("cholesky_slope", (*map(np.ascontiguousarray, (low, slope)), out)):
+            return out
+    return slopes.cholesky_slope(low, slope)
+
+
+def lu_slope(factors: Any, pivots: Any, slope: Any) -> Any:
+    """The gradient by square matrices, of L and U in one matrix and the gradient by these."""
+    is_square = factors.shape[-2] == factors.shape[-1]
+    if is_square and _fit_beside(factors, slope) and pivots.dtype == np.int32:
+        out = np.empty(slope.shape, slope.dtype)
+        if _run("lu_slope", (*map(np.ascontiguousarray, (factors, pivots, slope)), out)):
+            return out
+    return slopes.lu_slope(factors, pivots, slope)

@@ -83,6 +83,30 @@ def _sizes(x: Any) -> Any:
     return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
+def row_permutations(pivots: Any, rows: int) -> Any:
+    """Where each row of a matrix was before rows were exchanged: of L U of :func:`lu`."""
+    lead, count = pivots.shape[:-1], pivots.shape[-1]
+    flat = pivots.reshape(-1, count)
+    if len(flat) < count:
+        found = [_exchanged(each.tolist(), rows) for each in flat]
+        return np.array(found, np.int64).reshape(*lead, rows)
+    order = np.tile(np.arange(rows), (len(flat), 1))
+    matrix = np.arange(len(flat))
+    for j in range(count):
+        other = flat[:, j] - 1
+        kept = order[:, j].copy()
+        order[:, j] = order[matrix, other]
+        order[matrix, other] = kept
+    return order.reshape(*lead, rows)
+
+
+def _exchanged(pivots: list[int], rows: int) -> list[int]:
+    order = list(range(rows))
+    for j, other in enumerate(pivots):
+        order[j], order[other - 1] = order[other - 1], order[j]
+    return order
+
+
 def is_large(x: Any, least: int) -> bool:
     """Whether matrices are taken by what stands below: those of finite numbers, for SciPy.
 
@@ -108,17 +132,14 @@ def _each(function: Any, *stacks: Any) -> tuple[Any, ...]:
     return tuple([np.stack(each).reshape(*lead, *each[0].shape) for each in columns])
 
 
-def _factors(x: Any) -> tuple[Any, Any]:
-    """L and U in one matrix, and where each row of their product is in ``x``; NaN of what is
-    singular.
+def _factors(x: Any) -> tuple[Any, list[int]]:
+    """L and U in one matrix, and the row that each row was exchanged with, counted from 1; NaN of
+    what is singular.
     """
     factors, pivots, info = _scipy("getrf", x.dtype)(x)
     if info:
         factors[...] = np.nan
-    order = np.arange(len(x))
-    for k, other in enumerate(pivots.tolist()):
-        order[k], order[other] = order[other], order[k]
-    return factors, order
+    return factors, (pivots + 1).tolist()
 
 
 def inverses(x: Any) -> tuple[Any, Any]:
@@ -127,30 +148,16 @@ def inverses(x: Any) -> tuple[Any, Any]:
 
 
 def _inverse(x: Any) -> tuple[Any, Any]:
-    factors, order = _factors(x)
+    factors, pivots = _factors(x)
     out = np.empty_like(x, order="C")
     if np.isnan(factors[0, 0]):
         out[...] = np.nan
         return out, np.zeros((), x.dtype)
     left = inverted(factors, False, True)
-    out[:, order] = triangular_solve(factors, left, True)
-    odd = sum(length - 1 for length in _cycles(order.tolist())) % 2
+    out[:, _exchanged(pivots, len(x))] = triangular_solve(factors, left, True)
+    exchanges = sum(row != k for k, row in enumerate(pivots, 1))
     with np.errstate(all="ignore"):
-        found = np.prod(np.diagonal(factors))
-    return out, -found if odd else found
-
-
-def _cycles(order: list[int]) -> list[int]:
-    """How long the cycles of a permutation are."""
-    lengths, seen = [], set()
-    for start in range(len(order)):
-        at, length = start, 0
-        while at not in seen:
-            seen.add(at)
-            at, length = order[at], length + 1
-        if length:
-            lengths.append(length)
-    return lengths
+        return out, (-1) ** exchanges * np.prod(np.diagonal(factors))
 
 
 def solutions(a: Any, b: Any) -> Any:
@@ -161,8 +168,9 @@ def solutions(a: Any, b: Any) -> Any:
 
 
 def _solution(a: Any, b: Any) -> tuple[Any]:
-    factors, order = _factors(a)
-    return (triangular_solve(factors, triangular_solve(factors, b[order], False, True), True),)
+    factors, pivots = _factors(a)
+    right = b[_exchanged(pivots, len(a))]
+    return (triangular_solve(factors, triangular_solve(factors, right, False, True), True),)
 
 
 def reflected(x: Any) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import OpError
 from .factors import LARGE, REFLECTED, inverses, is_large, reflected, solutions
 from .factors import lu as lu
+from .factors import row_permutations as row_permutations
 from .triangular import triangular_solve as triangular_solve
 
 #: what kernels call as functions of their array namespace
@@ -217,30 +218,6 @@ def qr(x: Any, mode: Any = "reduced") -> Any:
     if mode == "reduced" and is_large(x, REFLECTED):
         return reflected(x)
     return tuple(np.linalg.qr(x, mode))
-
-
-def row_permutations(pivots: Any, rows: int) -> Any:
-    """Where each row of a matrix was before rows were exchanged: of L U of :func:`lu`."""
-    lead, count = pivots.shape[:-1], pivots.shape[-1]
-    flat = pivots.reshape(-1, count)
-    if len(flat) < count:
-        found = [_exchanged(each.tolist(), rows) for each in flat]
-        return np.array(found, np.int64).reshape(*lead, rows)
-    order = np.tile(np.arange(rows), (len(flat), 1))
-    matrix = np.arange(len(flat))
-    for j in range(count):
-        other = flat[:, j] - 1
-        kept = order[:, j].copy()
-        order[:, j] = order[matrix, other]
-        order[matrix, other] = kept
-    return order.reshape(*lead, rows)
-
-
-def _exchanged(pivots: list[int], rows: int) -> list[int]:
-    order = list(range(rows))
-    for j, other in enumerate(pivots):
-        order[j], order[other - 1] = order[other - 1], order[j]
-    return order
 
 
 def cofactors(x: Any) -> Any:

@@ -349,6 +349,9 @@ class lu(OfMatrices):
         factors, pivots, infos = xp.lu(X)
         return factors, pivots, infos if infos.ndim else infos.reshape(1)
 
+    def grad_numpy(self, xp: Any, Out: Array, Pivots: Array, dOut: Array) -> Arrays:
+        return dict(X=xp.lu_slope(Out, Pivots, dOut))
+
     def grad(self, f: Any, Out: Value, Pivots: Value, dOut: Value) -> Rules:
         def dX():
             m, n = Out.shape[-2:]

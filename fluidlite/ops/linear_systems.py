@@ -10,10 +10,11 @@ import itertools
 from typing import Any, ClassVar
 
 from ..errors import ShapeError
-from ..opdef.annotations import Array, Rules, Specs, Value
+from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex
 from ..opdef.spec import Spec, agree, need_float, need_ndim, need_rank, need_shape, same_dtype
+from .elementwise import sum_to
 from .math import column, row
 from .matrices import (
     OfMatrices,
@@ -239,6 +240,14 @@ class triangular_solve(OfMatrices):
         above = self.upper != self.transpose
         return xp.triangular_solve(x, Y, above, self.unitriangular)
 
+    def grad_numpy(self, xp: Any, X: Array, Y: Array, Out: Array, dOut: Array) -> Arrays:
+        turned = X if self.transpose else xp.swapaxes(X, -1, -2)
+        above = self.upper == self.transpose
+        right = xp.triangular_solve(turned, dOut, above, self.unitriangular)
+        a, b = (Out, right) if self.transpose else (right, Out)
+        slope = xp.triangular_slope(a, b, self.upper, self.unitriangular)
+        return dict(X=sum_to(xp, slope, X.shape, -1), Y=sum_to(xp, right, Y.shape, -1))
+
     def grad(self, f: Any, X: Value, Y: Value, Out: Value, dOut: Value) -> Rules:
         def right():
             attrs = {**self.attr_values(), "transpose": not self.transpose}
@@ -271,6 +280,10 @@ class cholesky(OfSquares):
 
     def run(self, xp: Any, X: Array) -> Array:
         return xp.cholesky(X, self.upper)
+
+    def grad_numpy(self, xp: Any, Out: Array, dOut: Array) -> Arrays:
+        low, slope = (xp.turned(v) if self.upper else v for v in (Out, dOut))
+        return dict(X=xp.cholesky_slope(low, slope))
 
     def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
         def dX():

@@ -1,11 +1,16 @@
 """What operators on stacks of matrices compute, refuse, and say of degenerate ones."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import fluidlite.paddle as paddle
+from fluidlite.backend import numpy_
 from fluidlite.errors import DTypeError, OpError, ShapeError, UnsupportedError
-from fluidlite.kernels import factors, linear_algebra
+from fluidlite.kernels import factors, linear_algebra, slopes
+from fluidlite.opdef.definition import lookup
+from fluidlite.opdef.interpreter import Eval
 
 from gradcheck import check_gradients
 
@@ -57,6 +62,42 @@ def test_large_matrices_are_as_numpy_has_them(dtype, lead, monkeypatch):
     ):
         assert found.dtype == dtype
         np.testing.assert_allclose(found, expected, near, near * abs(expected).max(initial=0))
+
+
+def _random(*shape, dtype):
+    x = RNG.normal(size=shape)
+    return (x + 1j * RNG.normal(size=shape) if dtype[0] == "c" else x).astype(dtype)
+
+
+SLOPES = [
+    *[("cholesky", 13, 13, {"upper": upper}) for upper in (False, True)],
+    *[
+        ("triangular_solve", 13, 13, dict(zip(("upper", "transpose", "unitriangular"), flags)))
+        for flags in itertools.product((False, True), repeat=3)
+    ],
+    *[("lu", m, n, {}) for m, n in ((13, 13), (9, 14), (14, 9))],
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("type, m, n, attrs", SLOPES)
+def test_slopes_by_panels_are_those_of_the_rules(type, m, n, attrs, dtype, monkeypatch):
+    monkeypatch.setattr(slopes, "_PANEL", 5)
+    x = _random(2, m, n, dtype=dtype) + 6 * np.eye(m, n)
+    ins = {"X": x @ np.swapaxes(x, -1, -2).conj() if type == "cholesky" else x}
+    if type == "triangular_solve":
+        ins["Y"] = _random(n, 3, dtype=dtype)
+    op = lookup(type)(attrs)
+    results = op.run(numpy_.xp, *ins.values())
+    results = results if isinstance(results, tuple) else (results,)
+    named = ins | {slot.name: result for slot, result in zip(op.outputs, results)}
+    named["dOut"] = _random(*results[0].shape, dtype=dtype)
+    arguments = {a.parameter: named[a.parameter] for a in op.rule_arguments}
+    rule = op.grad(Eval(numpy_), **arguments)
+    for slot, slope in op.grad_numpy(numpy_.xp, **arguments).items():
+        found = np.asarray(slope() if callable(slope) else slope)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, np.asarray(rule[slot]()), 1e-9, 1e-9)
 
 
 def test_a_large_matrix_without_an_inverse_is_named(monkeypatch):

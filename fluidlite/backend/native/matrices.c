@@ -76,26 +76,38 @@ EACH void factored(V *a, M *pivots, i64 rows, i64 columns) {
   }
 }
 
-/* what a triangle is multiplied by to give b, in its place */
-EACH void substituted(const V *a, V *b, i64 n, i64 columns, i64 upper, i64 unit) {
+/* what a triangle is multiplied by to give b, in its place: a[i * down + k * across] */
+EACH void substituted(const V *a, i64 down, i64 across, V *b, i64 n, i64 columns, i64 upper, i64 unit) {
   for (i64 step = 0; step < n; step++) {
     i64 k = upper ? n - 1 - step : step;
     V *row = b + k * columns;
     if (!unit) {
-      V part = 1 / a[k * n + k];
+      V part = 1 / a[k * down + k * across];
       for (i64 j = 0; j < columns; j++) row[j] *= part;
     }
     for (i64 i = upper ? 0 : k + 1; i < (upper ? k : n); i++)
-      subtract(b + i * columns, a[i * n + k], row, 0, columns);
+      subtract(b + i * columns, a[i * down + k * across], row, 0, columns);
   }
 }
 
-/* the inverse in the place of a matrix, by the steps of Gauss and Jordan */
-EACH void inverted(V *a, i64 n) {
+EACH void transpose(V *a, i64 n) {
+  for (i64 i = 0; i < n; i++)
+    for (i64 j = 0; j < i; j++) {
+      V kept = a[i * n + j];
+      a[i * n + j] = a[j * n + i];
+      a[j * n + i] = kept;
+    }
+}
+
+/* the inverse in the place of a matrix, by the steps of Gauss and Jordan; gives the determinant */
+EACH V inverted(V *a, i64 n) {
   M pivots[n];
+  V size = {0};
+  size += 1;
   for (i64 k = 0; k < n; k++) {
     V *row = a + k * n;
     pivots[k] = exchanged(a, k, n, n);
+    size *= SHARED(row[k], -row[k], (M)(pivots[k] == (I)k));
     V part = 1 / row[k];
     row[k] = (V){0} + 1;
     for (i64 j = 0; j < n; j++) row[j] *= part;
@@ -110,6 +122,7 @@ EACH void inverted(V *a, i64 n) {
     for (i64 l = 0; l < W; l++)
       if (pivots[k][l] != k)
         for (i64 i = 0; i < n; i++) exchange(a, i * n + k, i * n + pivots[k][l], l);
+  return size;
 }
 
 EACH V root(V x) {
@@ -145,8 +158,8 @@ CONTRACTED static int solve(PyObject *args) {
         if (pivots[k][l] != k)
           for (i64 j = 0; j < columns; j++)
             exchange(b, k * columns + j, pivots[k][l] * columns + j, l);
-    substituted(a, b, n, columns, 0, 1);
-    substituted(a, b, n, columns, 1, 0);
+    substituted(a, n, 1, b, n, columns, 0, 1);
+    substituted(a, n, 1, b, n, columns, 1, 0);
     if (!store((T *)DATA(args, 3), b, first, count, n * columns)) return DECLINED;
   }
   return DONE;
@@ -160,7 +173,7 @@ CONTRACTED static int triangular_solve(PyObject *args) {
   for (i64 first = 0; first < count; first += W) {
     load(a, (T *)DATA(args, 0), first, count, n, n, FLAG(args, 2, 0));
     load(b, (T *)DATA(args, 1), first, count, n, columns, 0);
-    substituted(a, b, n, columns, FLAG(args, 2, 1), FLAG(args, 2, 2));
+    substituted(a, n, 1, b, n, columns, FLAG(args, 2, 1), FLAG(args, 2, 2));
     if (!store((T *)DATA(args, 3), b, first, count, n * columns)) return DECLINED;
   }
   return DONE;
@@ -271,6 +284,79 @@ CONTRACTED static int qr(PyObject *args) {
     }
     if (!store((T *)DATA(args, 2), q, first, count, rows * least)) return DECLINED;
     if (!store((T *)DATA(args, 3), a, first, count, least * columns)) return DECLINED;
+  }
+  return DONE;
+}
+
+/* X, turned -> its cofactors */
+CONTRACTED static int cofactors(PyObject *args) {
+  CONTRACT
+  i64 n = SIZE(args, 0, -1), count = elements(args, 0) / (n * n);
+  V a[n * n];
+  for (i64 first = 0; first < count; first += W) {
+    load(a, (T *)DATA(args, 0), first, count, n, n, FLAG(args, 1, 0));
+    V size = inverted(a, n);
+    for (i64 e = 0; e < n * n; e++) a[e] *= size;
+    transpose(a, n);
+    if (!store((T *)DATA(args, 2), a, first, count, n * n)) return DECLINED;
+  }
+  return DONE;
+}
+
+/* L, the gradient by it -> the gradient by L L^T */
+CONTRACTED static int cholesky_slope(PyObject *args) {
+  CONTRACT
+  i64 n = SIZE(args, 0, -1), count = elements(args, 0) / (n * n);
+  V a[n * n], b[n * n], inner[n * n];
+  for (i64 first = 0; first < count; first += W) {
+    load(a, (T *)DATA(args, 0), first, count, n, n, 0);
+    load(b, (T *)DATA(args, 1), first, count, n, n, 0);
+    for (i64 i = 0; i < n; i++) {
+      V *row = inner + i * n;
+      for (i64 j = 0; j <= i; j++) row[j] = (V){0};
+      for (i64 k = i; k < n; k++) subtract(row, -a[k * n + i], b + k * n, 0, i + 1);
+      for (i64 j = 0; j < i; j++) inner[j * n + i] = row[j];
+    }
+    substituted(a, 1, n, inner, n, n, 1, 0);
+    transpose(inner, n);
+    substituted(a, 1, n, inner, n, n, 1, 0);
+    for (i64 e = 0; e < n * n; e++) inner[e] *= (T)0.5;
+    if (!store((T *)DATA(args, 2), inner, first, count, n * n)) return DECLINED;
+  }
+  return DONE;
+}
+
+/* L and U, the rows that were exchanged, the gradient by L and U -> that by their product */
+CONTRACTED static int lu_slope(PyObject *args) {
+  CONTRACT
+  i64 n = SIZE(args, 0, -1), count = elements(args, 0) / (n * n);
+  const int *pivots = (const int *)DATA(args, 1);
+  V a[n * n], b[n * n], inner[n * n];
+  for (i64 first = 0; first < count; first += W) {
+    load(a, (T *)DATA(args, 0), first, count, n, n, 0);
+    load(b, (T *)DATA(args, 2), first, count, n, n, 0);
+    for (i64 i = 0; i < n; i++) {
+      V *row = inner + i * n;
+      for (i64 j = 0; j < i; j++) row[j] = b[i * n + j];
+      for (i64 k = i + 1; k < n; k++) subtract(row, -a[k * n + i], b + k * n, 0, i);
+      for (i64 j = i; j < n; j++) {
+        V sum = {0};
+        for (i64 k = j; k < n; k++) sum += b[i * n + k] * a[j * n + k];
+        row[j] = sum;
+      }
+    }
+    substituted(a, 1, n, inner, n, n, 1, 1);
+    transpose(inner, n);
+    substituted(a, n, 1, inner, n, n, 1, 0);
+    transpose(inner, n);
+    for (i64 l = 0; l < W && first + l < count; l++)
+      for (i64 k = n - 1; k >= 0; k--) {
+        i64 other = pivots[(first + l) * n + k] - 1;
+        if (other < 0 || other >= n) return DECLINED;
+        if (other != k)
+          for (i64 j = 0; j < n; j++) exchange(inner, k * n + j, other * n + j, l);
+      }
+    if (!store((T *)DATA(args, 3), inner, first, count, n * n)) return DECLINED;
   }
   return DONE;
 }

@@ -22,13 +22,9 @@ _CODE = Path(__file__).with_name("matrices.c")
 _TYPES = {"f": ("float", "int", "1e-24f"), "d": ("double", "long", "1e-280")}
 #: by function: how many arrays it takes, and the first that it writes
 _ARRAYS = {
-    "inv": (3, 2),
-    "det": (3, 2),
-    "cholesky": (3, 2),
-    "lu": (4, 2),
-    "qr": (4, 2),
-    "solve": (4, 3),
-    "triangular_solve": (4, 3),
+    **dict.fromkeys(("inv", "det", "cholesky", "cofactors", "cholesky_slope"), (3, 2)),
+    **dict.fromkeys(("lu", "qr"), (4, 2)),
+    **dict.fromkeys(("solve", "triangular_solve", "lu_slope"), (4, 3)),
 }
 
 

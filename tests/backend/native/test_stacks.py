@@ -9,6 +9,7 @@ from fluidlite.backend.native import compiler as compilers
 from fluidlite.backend.native.stacks import KERNELS
 from fluidlite.errors import OpError
 from fluidlite.kernels import linear_algebra as lapack
+from fluidlite.kernels import slopes
 
 
 @pytest.fixture
@@ -99,6 +100,21 @@ def test_triangles_are_solved_from_either_end(kernels, upper, unit):
         found = stacks.triangular_solve(given, b, upper, unit)
         assert kernels.pop() == ("triangular_solve", True)
         assert np.allclose(triangle @ found, b, atol=1e-2)
+
+
+def test_slopes_are_those_of_numpy(kernels):
+    x, slope = _matrices(19, 5, 5), np.swapaxes(_matrices(19, 5, 5), -1, -2)
+    _held(kernels, "cofactors", x)
+    low, (factors, pivots, _) = lapack.cholesky(_definite(x)), lapack.lu(x + 3 * np.eye(5))
+    for name, args in [
+        ("cholesky_slope", (low, slope)),
+        ("lu_slope", (factors.astype("float32"), pivots, slope)),
+    ]:
+        _near([getattr(stacks, name)(*args)], [getattr(slopes, name)(*args)])
+        assert kernels.pop() == (name, True)
+    wide, exchanged, _ = lapack.lu(_matrices(9, 3, 5))
+    assert stacks.lu_slope(wide, exchanged, wide).shape == wide.shape and not kernels
+    assert (stacks.cofactors(np.zeros((9, 3, 3))) == 0).all() and kernels == [("cofactors", False)]
 
 
 def test_what_has_no_finite_result_is_left_to_lapack(kernels):
