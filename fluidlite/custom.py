@@ -34,7 +34,7 @@ def custom_op(definition: type) -> Callable[..., Any]:
     The function takes the inputs in order, attributes by keyword, and ``name``, the stem of its
     results' names.  Called with variables, it appends the operator to their program; with eager
     tensors, it runs at once.  A program with the operator can be printed, saved and differentiated;
-    whoever loads it needs the definition, too.
+    the process that loads it needs the definition, too.
 
     In a notebook, and at the prompt, a cell may define its operator again: programs that have it,
     and tensors, use the new definition from then on.

@@ -147,7 +147,7 @@ def function(
     Args:
         program: the default main program when None; as ``load_inference_model`` gives it, say.
         feeds: names of data variables.
-        fetches: variables, or their names, whose values are wanted.
+        fetches: variables to fetch, or their names.
         scope: where the parameters are; the global scope when None.
         precision: of products: "highest", "high", "default", or "bfloat16"; see ``Executor``.
 

@@ -118,7 +118,7 @@ class CompositeMetric(MetricBase):
 
 
 class OneClassMetric(MetricBase):
-    """The base of metrics of how well one class is told from all else."""
+    """The base of metrics for one class against all others."""
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)

@@ -76,7 +76,7 @@ class ParallelExecutor(Described):
         """Run the program; the values of ``fetch_list``, in its order.
 
         Args:
-            fetch_list: variables, or their names, whose values are wanted.
+            fetch_list: variables to fetch, or their names.
             feed: name of a data variable -> array; or a list of such dictionaries, one for each
                 device.
             feed_dict: an older name of ``feed``.

@@ -67,3 +67,13 @@ def test_the_word_list_is_kept():
         for match in pattern.finditer(part)
     ]
     assert not found
+
+
+def test_no_docstring_explains_a_parameter_by_it():
+    empty = re.compile(r"^\s+[\w, ]+: it\.$", re.MULTILINE)
+    found = [
+        str(path.relative_to(ROOT))
+        for path in sorted(ROOT.glob("fluidlite/**/*.py"))
+        if empty.search(path.read_text(encoding="utf-8"))
+    ]
+    assert not found

@@ -10,7 +10,7 @@ The samples lie in the file in an order shuffled once; the first 1,500 are for t
 for testing.  So the split is the same everywhere, and both parts hold every class.
 
 The data is from E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine
-Learning Repository, 1998, DOI 10.24432/C50P49, licensed under CC BY 4.0.  What was changed is told
+Learning Repository, 1998, DOI 10.24432/C50P49, licensed under CC BY 4.0.  What was changed stands
 in ``LICENSE-digits.txt`` beside this file.
 """
 

@@ -7,7 +7,7 @@
 
 A sample is four lengths in cm, float32, and the number of the kind.  The samples stand in an order
 shuffled once; the first 120 are for training, the others for testing.  ``FEATURES`` and ``CLASSES``
-have the names.  Where the data is from, and its licence, is told in ``LICENSE-tables.txt`` beside
+have the names.  Where the data is from, and its licence, stands in ``LICENSE-tables.txt`` beside
 this file.
 """
 

@@ -7,7 +7,7 @@ about eleven years.
     ([1700, 1701], [5.0, 11.0])
 
 A sample is some years' numbers and that of the next year, float32, divided by 100.  The years to
-1949 are for training, the others for testing.  Where the data is from is told in
+1949 are for training, the others for testing.  Where the data is from stands in
 ``LICENSE-tables.txt`` beside this file.
 """
 

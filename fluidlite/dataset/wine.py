@@ -7,7 +7,7 @@
 
 A sample is 13 measurements, float32, of very different sizes, and the number of the grower.  The
 samples stand in an order shuffled once; the first 142 are for training, the others for testing.
-``FEATURES`` and ``CLASSES`` have the names.  Where the data is from, and its licence, is told in
+``FEATURES`` and ``CLASSES`` have the names.  Where the data is from, and its licence, stands in
 ``LICENSE-tables.txt`` beside this file.
 """
 

@@ -1,4 +1,4 @@
-"""Computing a part again when its gradients are wanted, instead of keeping what they need."""
+"""Computing a part again for its gradients, instead of keeping what they need."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def stablehlo(
         feeds: for each data variable an array of the shape and type that it will have. Or names
             alone: the function takes what they are declared as, and sizes that have names there
             (``fluid.data("x", ["batch", 64])``) may be any.
-        fetches: variables, or their names, whose values are wanted.
+        fetches: variables to fetch, or their names.
         path: the file to write; None for none.
         scope: where the parameters are; the global scope when None.
         wide: whether int64 and float64 are taken and given as such, for JAX with 64 bits; else as

@@ -184,7 +184,7 @@ class MoreMethods(Writing, results=False):
             fill_value: the number.
             dtype: another element type.
             device: the CPU, or None.
-            requires_grad: whether gradients with respect to it are wanted.
+            requires_grad: whether gradients flow to it.
         """
         return _new(self, creation.filled(size, fill_value), dtype, device, requires_grad)
 

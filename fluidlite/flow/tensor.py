@@ -361,7 +361,7 @@ def made(
     Args:
         lenient: a new tensor.
         device: the CPU, or None.
-        requires_grad: whether gradients with respect to it are wanted.
+        requires_grad: whether gradients flow to it.
         placement: the processes that have it, of which there is one.
         sbp: how its parts lie with them.
         pin_memory: accepted: there is no other device to copy it to.
@@ -392,7 +392,7 @@ def _copied(data: ArrayLike, dtype: DTypeLike = None) -> Tensor:
 
     Raises:
         ArgumentError: NumPy makes no array of numbers of it.
-        GradientTypeError: a gradient of integers or truth values is wanted.
+        GradientTypeError: integers and truth values have no gradient.
     """
     of_default = dtype is None and isinstance(data, np.floating)
     return Tensor.results(array_of(data, default_float() if of_default else dtype))

@@ -44,7 +44,7 @@ def to_tensor(
             values, and the default type for fractions.
         place: accepted for old scripts; there is one place.
         stop_gradient: False: it gets a gradient; none flows to integers and truth values.
-        requires_grad: the same, the other way round, for those who are used to that word.
+        requires_grad: the same, the other way round: torch's word.
 
     Raises:
         ArgumentError: NumPy makes no array of numbers of it.

@@ -310,7 +310,7 @@ def _run(given: argparse.Namespace) -> int:
             say(f"{printable(name)} {array.dtype}{list(array.shape)}")
             say(array)
     if not names:
-        say("nothing was fetched: --fetch NAME says what is wanted")
+        say("nothing was fetched: name variables by --fetch NAME")
     return 0
 
 

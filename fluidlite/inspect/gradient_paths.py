@@ -237,12 +237,12 @@ class GradientPaths:
         definition = op.definition
         for slot, name in self._graph.names(op, "inputs"):
             constant = definition is not None and _is_constant(definition.input_slots, slot)
-            reason = f"it is read as {slot}, to which nothing flows by nature"
+            reason = f"it is read as {slot}, a slot without gradient"
             stop = _stop(name, reason, op) if constant else None
             self._link(self._value(block, name, position), node, stop)
         for slot, name in self._graph.names(op, "outputs"):
             constant = definition is not None and _is_constant(definition.output_slots, slot)
-            reason = f"it is written as {slot}, from which nothing flows by nature"
+            reason = f"it is written as {slot}, a slot without gradient"
             stop = _stop(name, reason, op) if constant else None
             self._link(node, self._value(block, name, position + 1), stop)
 
@@ -306,7 +306,7 @@ def _stop_in(op: Operator) -> Stop | None:
     if definition is None:
         reason = "the operator that makes it is not defined"
     elif is_constant(definition):
-        reason = "nothing flows through the operator that makes it, by nature"
+        reason = "the operator that makes it has no gradient"
     elif not is_differentiable(definition) and not blocks_of(op):
         reason = "nobody wrote a gradient rule for the operator that makes it"
     else:

@@ -165,7 +165,7 @@ def _gradient(graph: ProgramGraph, number: int, op: Operator) -> Iterator[str]:
 def _prospect(definition: type[Op]) -> str:
     """Whether there can be a gradient operator."""
     if is_constant(definition):
-        return "none: nothing flows through it, by nature"
+        return "none: the operator has no gradient"
     try:
         differentiable = is_differentiable(definition)
     except FluidError:

@@ -45,7 +45,7 @@ def save_inference_model(
     Args:
         dirname: the folder, made when it is not there.
         feeded_var_names: names of the variables that are given; none when None.
-        target_vars: the variables that are wanted.
+        target_vars: the variables that the model computes.
         executor: accepted as fluid 1.8 has it; values come from the global scope.
         main_program: the program; the default main program when None.
         model_filename: the file of the program, ``__model__`` when None.
@@ -129,7 +129,7 @@ def inference_program(
     Args:
         program: stays as it is.
         feeds: names of the variables that are given.
-        targets: what is wanted.
+        targets: the variables that the model computes.
 
     Returns:
         the part, and the names of what it fetches.

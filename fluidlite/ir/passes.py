@@ -28,7 +28,7 @@ def prune(
     Args:
         program: what to prune.
         feeds: variables that are given; what computes them is not needed.
-        fetches: variables that are wanted.
+        fetches: variables to fetch.
 
     Raises:
         UnknownVariableError: a fetched variable is not in block 0.

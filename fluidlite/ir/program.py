@@ -287,7 +287,7 @@ class Program(OldProgram):
 
         Args:
             feeds: variables that are given; what computes them is not needed.
-            fetches: variables that are wanted.
+            fetches: variables to fetch.
         """
         return prune(self, feeds, fetches)
 

@@ -59,7 +59,7 @@ def auc(
         input: probabilities of two classes, [N, 2].
         label: 1 or 0, int64 of shape [N, 1].
         curve: "ROC"; "PR" gives the same number.
-        num_thresholds: how finely probabilities are told apart.
+        num_thresholds: how many intervals probabilities fall into.
         topk: accepted, without a meaning.
         slide_steps: how many of the last runs count for the second result; 0 for all.
 

@@ -208,7 +208,7 @@ STOPS = Family(
 
 @from_fields
 class Patience:
-    """What those that end training early are told."""
+    """What callbacks that end training early take."""
 
     monitor: str = "loss"
     mode: str = "auto"

@@ -70,7 +70,7 @@ class Op(Structure):
     ``execute(self, run)``
         instead of ``run``: a control operator, which drives blocks.
     ``grad(self, f, <slots>, d<outputs>)`` the gradient rule: ``{input slot: function without
-        arguments that gives its cotangent}``.  ``grad = None`` where nothing flows by nature;
+        arguments that gives its cotangent}``.  ``grad = None`` where no gradient flows;
         absent: not supported.
     ``width(self, <all input slots>)``
         how many variables a list output holds; gets variables, shapes may be unknown.

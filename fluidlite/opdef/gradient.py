@@ -83,7 +83,7 @@ def has_rule(definition: type[Op]) -> bool:
 
 
 def is_constant(definition: type[Op]) -> bool:
-    """Whether nothing flows through the operator by nature."""
+    """Whether no gradient flows through the operator, as its definition says."""
     return definition.grad is None
 
 
@@ -102,11 +102,8 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         NoGradientError: there is no rule, and no composition to find one from.
     """
     if not is_differentiable(forward):
-        why = (
-            "nothing flows through it by nature"
-            if is_constant(forward)
-            else "nobody wrote a rule for it"
-        )
+        constant = is_constant(forward)
+        why = "no gradient flows through it" if constant else "nobody wrote a rule for it"
         raise NoGradientError(f"operator {forward.type!r} has no gradient operator: {why}")
     reads, form = forward.rule_arguments, forward.fluid
     taken = {read.slot for read in reads}

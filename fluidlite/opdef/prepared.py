@@ -158,7 +158,7 @@ class KernelLibrary:
         """What the library's kernel takes, as a multiple of NumPy's; None where it has none.
 
         Args:
-            instruction: it.
+            instruction: one of a plan.
             layouts: by number of a value, the layouts that it exists in, the first one first; None
                 stands for a plain array.
         """

@@ -22,7 +22,7 @@ class NodeOutput:
     """One output of a node that has several.
 
     Args:
-        node: it.
+        node: which has several outputs.
         index: of the output: something hashable.
     """
 

@@ -207,7 +207,7 @@ class auc(Detached):
     StatPosOut, StatNegOut: the counts with those of this batch.  With ``slide_steps`` they are the
         counts of that many last batches, their sum, and how many batches there were.
     curve: ROC; PR gives the same number.
-    num_thresholds: how finely scores are told apart.
+    num_thresholds: how many intervals scores fall into.
     slide_steps: how many of the last batches count; 0 for all.
     """
 

@@ -106,7 +106,7 @@ def eager_groups(
         return None
     if listed is None:
         raise ParameterListError(
-            f"{kind}: within dygraph.guard() an optimizer is told what to update: "
+            f"{kind}: within dygraph.guard() an optimizer needs to know what to update: "
             f"parameter_list=net.parameters()"
         )
     distinct = _distinct(kind, listed)

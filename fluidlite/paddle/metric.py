@@ -142,7 +142,7 @@ class Accuracy(Metric):
 
 
 class _OfOneClass(Metric):
-    """The base of metrics of how well one class is told from all else."""
+    """The base of metrics for one class against all others."""
 
     _missed: str  #: the counter beside that of true positives
     _of: int  #: what that is counted of: 0 for predictions, 1 for labels

@@ -1,4 +1,4 @@
-"""Reading ahead: a thread fills a buffer, whoever reads takes from it."""
+"""Reading ahead: a thread fills a buffer, and the reader takes from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ReaderError(FluidError, RuntimeError):
 
 
 class Buffer(Generic[T]):
-    """Items between the thread that makes them and whoever reads them.
+    """Items between the thread that makes them and their reader.
 
     Args:
         capacity: how many items are made ahead at most.

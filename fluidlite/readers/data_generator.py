@@ -27,7 +27,7 @@ class DataGenerator(Described):
         """Set how many samples ``generate_batch`` is given.
 
         Args:
-            batch_size: it.
+            batch_size: the number.
         """
         self.batch_size_ = batch_size
 

@@ -1,4 +1,4 @@
-"""How batches reach whoever loops over them: as dictionaries to feed, lists, or eager tensors."""
+"""How batches reach the loop: as dictionaries to feed, lists, or eager tensors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Delivery:
         tensors: give lists of eager tensors where neither of these is given.
 
     Raises:
-        ArgumentError: dictionaries are wanted, and there are no names for them.
+        ArgumentError: dictionaries need names, and there are none.
     """
 
     def __init__(

@@ -74,7 +74,7 @@ def parsed(text: str, slots: Sequence[FileSlot], line: FileLine) -> Row:
     """The values of a line.
 
     Args:
-        text: it.
+        text: the line.
         slots: what it has, in order.
         line: where it stands.
 

@@ -27,7 +27,7 @@ def as_command(instruction: Instruction, arrays: Sequence[Any]) -> NativeCommand
     """What an instruction is in a command buffer; None where it is none.
 
     Args:
-        instruction: it.
+        instruction: one of a plan.
         arrays: what its kernel takes, and behind that the results.
     """
     kernel = instruction.kernel

@@ -118,7 +118,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
                 warning says where that is unlike its declaration.  What is fed to a persistable
                 variable stays in the scope.  A compiled program with data parallelism also takes a
                 list of such dictionaries.
-            fetch_list: variables, or their names, whose values are wanted; also in lists of lists.
+            fetch_list: variables to fetch, or their names; also in lists of lists.
                 With what ``minimize`` gave, or some of its operators, only these run, and what they
                 and the fetched variables need.
             feed_var_name, fetch_var_name: accepted for old scripts.
@@ -291,7 +291,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
 
         Args:
             program: what to run; the default main program when None.
-            fetch_list: variables, or their names, whose values are wanted.
+            fetch_list: variables to fetch, or their names.
 
         Returns:
             the plan; its ``source`` is what has been written for the shapes of the feeds so far.

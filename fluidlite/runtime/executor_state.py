@@ -88,7 +88,7 @@ class ExecutorState:
         """Do a run by the highest tier that there is for it; the fetched values.
 
         Args:
-            run: it.
+            run: what to run, and the values that it takes.
             fetch_list: as the user gave it.
         """
         raise NotImplementedError

@@ -36,7 +36,7 @@ class BlockPlan:
 
     Args:
         block: what to run.
-        keep: names whose values are wanted after the last step; outer names are kept in any case.
+        keep: names to fetch after the last step; outer names are always kept.
         read_by_gradients: for the blocks inside it, what is kept of each pass.
         ops: those of the block that run, with what each reads and writes; all when None.
         ragged: names of variables whose number of rows depends on lengths of sequences.

@@ -85,7 +85,7 @@ class PreparesRuns(ExecutorState):
         Args:
             program: what to run; the default main program when None.
             feed_names: the data variables that will be fed.
-            fetch_list: variables, or their names, whose values are wanted.
+            fetch_list: variables to fetch, or their names.
             scope: where persistable variables are kept; the global scope when None.
 
         Returns:

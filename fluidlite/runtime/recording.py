@@ -41,7 +41,7 @@ class Recording:
 
         Args:
             index: its number.
-            instruction: it.
+            instruction: which was run.
             taken: what its kernel took.
             made: its results.
         """

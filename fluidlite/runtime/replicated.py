@@ -43,7 +43,7 @@ class Replicas:
         self._scale = 1 / self._count if is_mean else 1.0
 
     def run(self, return_merged: bool) -> list[Any]:
-        """Run the program, or what is wanted of it; else as ``Executor.run``."""
+        """Run the program, cut down to its targets; else as ``Executor.run``."""
         if groups.get().size > 1:
             raise UnsupportedError(
                 f"expected one device in each of {groups.get().size} processes, got {self._count}; "

@@ -25,7 +25,7 @@ def active_names(program: Program, inputs: Iterable[str], outputs: Iterable[str]
     Args:
         program: any.
         inputs: what has tangents to begin with.
-        outputs: whose tangents are wanted.
+        outputs: whose tangents are computed.
     """
     return _between(program, set(inputs), set(outputs), set(inputs))
 

@@ -320,7 +320,7 @@ def _declare_input(
         )
     if is_computed:
         raise ArgumentError(
-            f"variable {name!r} is computed by the program; name the outputs that are wanted, so "
+            f"variable {name!r} is computed by the program; name the outputs that you need, so "
             "that what computes it is left out, or vmap over what it is computed from"
         )
     if not -ndim - 1 <= axis <= ndim:

@@ -253,7 +253,7 @@ def _written(
 
     Args:
         given: the arguments.
-        model: it.
+        model: the changed model.
         sources: what was read; the first one may be written over.
         checks: runs before and after.
         within: what the check allows where the arguments do not say it; None for any difference.

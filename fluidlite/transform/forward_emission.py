@@ -45,7 +45,7 @@ class ForwardEmission:
     """The operators that tangents add to a block.
 
     Args:
-        block: it.
+        block: which is changed.
         sweep: that it is a part of.
     """
 

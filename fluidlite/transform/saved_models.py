@@ -32,7 +32,7 @@ class SavedModel:
     """A program from a file, and the values of its variables.
 
     path: what was named.
-    program: it.
+    program: what the file holds.
     values: name -> array, LoDTensor or SelectedRows.
     contents: all that was read.
     """
@@ -53,7 +53,7 @@ class SavedModel:
         """Another program with those of the values that it reads.
 
         Args:
-            program: it.
+            program: the other one.
             values: as many as there are.
 
         Raises:
@@ -160,7 +160,7 @@ def write_model(model: SavedModel, target: str) -> str:
     """Write a changed model to another place, all of it or nothing.
 
     Args:
-        model: it.
+        model: the changed model.
         target: its ending says the format; a folder ends with a slash.
 
     Returns:

@@ -25,7 +25,7 @@ def share(program: Program, keep: Iterable[Variable | str] | None = None) -> Pro
 
     Args:
         program: stays as it is.
-        keep: variables that are wanted; those that no operator reads when None.
+        keep: variables that stay; those that no operator reads when None.
 
     >>> x = fluid.data("x", [2])
     >>> y = fluid.layers.exp(x) + fluid.layers.exp(x)

@@ -60,7 +60,7 @@ def simplify(
 
     Args:
         program: stays as it is.
-        outputs: variables of block 0 that are wanted; when None, those that no operator reads.
+        outputs: variables of block 0 to keep; when None, those that no operator reads.
         laws: in the order in which they are tried.
         exact: only laws, and foldings, that keep every bit.
         explain: print the derivation: formula, law, formula.

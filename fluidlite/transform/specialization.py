@@ -46,7 +46,7 @@ def specialize(
         program: stays as it is.
         feed: a data variable, or its name -> array.
         shapes: a data variable, or its name -> its sizes, which have to fit the declared ones.
-        keep: variables whose values are wanted, of those that nothing reads.
+        keep: variables to fetch, of those that nothing reads.
 
     Raises:
         UnknownVariableError: there is no data variable of a name.
@@ -93,7 +93,7 @@ def fold_constants(program: Program, keep: Iterable[Variable | str] = ()) -> Pro
 
     Args:
         program: stays as it is.
-        keep: variables whose values are wanted, of those that nothing reads; all of block 0's that
+        keep: variables to fetch, of those that nothing reads; all of block 0's that
             nothing reads are kept when there are none.
 
     >>> from fluidlite import transform

@@ -62,7 +62,7 @@ class Layout:
     """Where the elements of a value lie.
 
     Args:
-        library: it.
+        library: oneDNN.
         form: the plain array.
         handle: a descriptor, which is copied; that of the plain array when None.
     """
@@ -181,7 +181,7 @@ class ContextFactory:
     """Makes what one run of a plan works in; all its kernels share it.
 
     Args:
-        library: it.
+        library: oneDNN.
         most: how many threads the library may have.
     """
 
@@ -318,7 +318,7 @@ class PrimitiveDescriptor:
     """A descriptor of a primitive.
 
     Args:
-        library: it.
+        library: oneDNN.
         kind: of the primitive, ``convolution_forward`` or another one.
         arguments: of the function that makes it, between the engine and the attributes.
         relu: whether the results go through relu.

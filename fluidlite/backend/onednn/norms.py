@@ -40,7 +40,7 @@ def norm_of(context: ExecutionContext, value: Any, array: Any) -> float:
 
     Args:
         context: of the run.
-        value: it.
+        value: of the graph.
         array: its elements.
     """
     known = context.norms.get(value.number)  # kernels of this run have written what is there

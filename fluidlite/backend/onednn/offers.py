@@ -77,7 +77,7 @@ class OneDnnKernels(KernelLibrary):
     """What the library offers for one graph.
 
     Args:
-        library: it.
+        library: oneDNN.
         graph: the instructions.
         everywhere: whether it asks for what does not pay, too.
     """

@@ -56,7 +56,7 @@ class Gemm:
     transposed where it lies, while the primitive copies X then.
 
     Args:
-        library: it.
+        library: oneDNN.
         x, y: how the operands lie.
     """
 

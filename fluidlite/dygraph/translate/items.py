@@ -90,7 +90,7 @@ class CountedItems:
     """The numbers from a first one on, without end.
 
     Args:
-        first: it.
+        first: the number to begin with.
     """
 
     def __init__(self, first: Any = 0) -> None:

@@ -115,7 +115,7 @@ def as_variable(found: Any, dtype: DType | None = None) -> Variable:
     """A number, an array or a tensor as a variable.
 
     Args:
-        found: it.
+        found: the number, array or tensor.
         dtype: the element type wanted; its own when None.
     """
     found = value(found)

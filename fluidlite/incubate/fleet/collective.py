@@ -360,7 +360,7 @@ class Fleet(FleetOfAll, Described):
             executor: what ran the program.
             dirname: the folder.
             feeded_var_names: names of the variables that are given.
-            target_vars: the variables that are wanted.
+            target_vars: the variables that the model computes.
             main_program: the program; as it was before ``minimize`` when None.
             export_for_deployment: False writes the whole program, to be trained further.
 

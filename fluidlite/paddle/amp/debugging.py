@@ -36,7 +36,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class DebugMode(Enum):
-    """What is told of values."""
+    """What is printed of values."""
 
     CHECK_NAN_INF_AND_ABORT = 0  #: those that are not finite, and that is an error
     CHECK_NAN_INF = 1  #: those that are not finite
@@ -99,7 +99,7 @@ def check_numerics(
     Args:
         tensor: of floats.
         op_type, var_name: stand in what is printed.
-        debug_mode: what is told.
+        debug_mode: what is printed.
 
     Returns:
         the numbers of NaN, infinities and zeros; the largest value, the least and the mean.
@@ -127,7 +127,7 @@ class TensorCheckerConfig(Described):
 
     Args:
         enable: whether it looks at all.
-        debug_mode: what is told.
+        debug_mode: what is printed.
         output_dir: accepted: it is printed.
         checked_op_list: the types of operators that are looked at; all when None.
         skipped_op_list: those that are not.

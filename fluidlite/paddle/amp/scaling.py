@@ -66,7 +66,7 @@ class AmpScaler(Described):
         """Let an optimizer make its step.
 
         Args:
-            optimizer: it.
+            optimizer: of the parameters.
             args, kwargs: what its ``minimize`` takes.
         """
         return optimizer.minimize(*args, **kwargs)

@@ -246,8 +246,8 @@ def config_callbacks(
 
     Args:
         callbacks: the user's.
-        model: is told to them.
-        batch_size, epochs, steps, metrics: are told to them.
+        model: the one that runs them.
+        batch_size, epochs, steps, metrics: what they can read.
         log_freq, verbose: of what prints.
         save_freq, save_dir: of what writes.
         mode: "train", "eval" or "predict".

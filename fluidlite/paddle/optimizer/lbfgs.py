@@ -100,7 +100,7 @@ class LBFGS(Optimizer):
         """Go on from what :meth:`state_dict` gave.
 
         Args:
-            state_dict: it.
+            state_dict: its result, or one that was saved.
         """
         self._state = dict(state_dict.get("state", {}))
 

@@ -97,7 +97,7 @@ class Optimizer(library.Optimizer):
         parameters = given["parameters"]
         if parameters is None and in_dynamic_mode():
             raise ParameterListError(
-                f"{self._kind}: in dynamic mode an optimizer is told what to update: "
+                f"{self._kind}: in dynamic mode an optimizer needs to know what to update: "
                 f"parameters=layer.parameters()"
             )
         if isinstance(parameters, Mapping):

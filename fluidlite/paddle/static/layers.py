@@ -102,7 +102,7 @@ def _chosen(result: Any, return_names: Sequence[str] | None = None) -> Any:
     """What the function gives.
 
     Args:
-        result: it.
+        result: what the call gave.
         return_names: accepted.
     """
     return result

@@ -220,7 +220,7 @@ class MeshReplicas(Replicas):
     on: Any = None  #: the :class:`~fluidlite.runtime.xla.session.Device`
 
     def run(self, return_merged: bool) -> list[Any]:
-        """Run the program, or what is wanted of it; else as ``Executor.run``.
+        """Run the program, cut down to its targets; else as ``Executor.run``.
 
         Raises:
             UnsupportedError: there are several processes.

@@ -1,4 +1,4 @@
-"""Parts of a layer that are computed again when their gradients are wanted."""
+"""Parts of a layer that are computed again for their gradients."""
 
 from __future__ import annotations
 

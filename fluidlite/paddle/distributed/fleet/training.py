@@ -420,7 +420,7 @@ class Fleet(FleetOfAll):
             executor: what ran the program.
             dirname: the folder.
             feeded_var_names: names of the variables that are given.
-            target_vars: the variables that are wanted.
+            target_vars: the variables that the model computes.
             main_program: the program; the default one when None.
             export_for_deployment: False writes the whole program, to be trained further.
             mode: accepted.

@@ -126,7 +126,7 @@ class FS(Described):
         """Remove a file, or a folder with all that is in it; nothing where it is not there.
 
         Args:
-            fs_path: it.
+            fs_path: of the file or folder.
 
         Raises:
             ExecuteError: a command of Hadoop fails.
@@ -140,7 +140,7 @@ class FS(Described):
         """Move a file or folder.
 
         Args:
-            src_path: it.
+            src_path: where it is.
             dst_path: where to.
             test_exists: whether to look first; files of this machine are looked at in any case.
 
@@ -200,7 +200,7 @@ class LocalFS(FS):
         """Give a file or folder another name.
 
         Args:
-            fs_src_path: it.
+            fs_src_path: where it is.
             fs_dst_path: the name.
         """
         os.rename(fs_src_path, fs_dst_path)
@@ -212,7 +212,7 @@ class LocalFS(FS):
         """Remove a file, or a folder with all that is in it; nothing where it is not there.
 
         Args:
-            fs_path: it.
+            fs_path: of the file or folder.
         """
         if os.path.isdir(fs_path) and not os.path.islink(fs_path):
             shutil.rmtree(fs_path)
@@ -385,7 +385,7 @@ class HDFSClient(FS):
         """Remove a file, or a folder with all that is in it; nothing where it is not there.
 
         Args:
-            fs_path: it.
+            fs_path: of the file or folder.
 
         Raises:
             ExecuteError: the command fails.
