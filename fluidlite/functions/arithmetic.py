@@ -19,7 +19,7 @@ from ..ground.brain_float import kind_of
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
-from .mixing import default_float, promotion_of, set_default_float, warn_of_narrowing
+from .mixing import default_float, number_in, promotion_of, set_default_float, warn_of_narrowing
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -90,7 +90,8 @@ def operands(x: Any, y: Other, what: str) -> tuple[Any, Any]:
         dtype = promotion_of(x, y).of_number(what, known.dtype, number)
         if dtype.kind == "b" and not isinstance(number, bool):
             warn_of_narrowing(what, np.dtype("int64"), dtype, known.dtype)
-        constant = np.asarray(number, dtype)
+        constant = number_in(what, dtype, number)
+        dtype = constant.dtype
         tensor = x if b is None else y
         if known.dtype != dtype:
             tensor = cast_to(tensor, dtype)

@@ -81,11 +81,33 @@ def number_type(dtype: _DType, number: Any) -> _DType:
     return dtype if kind_of(dtype) == "f" else default_float()
 
 
+def number_in(function: str, dtype: _DType, number: Any) -> np.ndarray[Any, Any]:
+    """A Python number in the type that a function computes in.
+
+    One that an integer type does not hold goes round, as sums of that type do; comparisons and
+    quotients have it as it is.
+
+    Args:
+        function: its name.
+        dtype: the type.
+        number: the number.
+    """
+    if dtype.kind in "iu" and isinstance(number, int):
+        limits = np.iinfo(dtype)
+        if not limits.min <= number <= limits.max:
+            whole = np.asarray(number, "int64")
+            keeps = function in _COMPARISONS or function == "divide"
+            return whole if keeps else whole.astype(dtype)
+    return np.asarray(number, dtype)
+
+
 class Promotion:
     """How a spelling chooses; this one takes the wider type, as fluid's functions do."""
 
     #: whether powers of integers by tensors are fractions
     float_powers = False
+    #: which types are summed as int64
+    narrow: frozenset[str] = frozenset(("bool", "int8", "uint8", "int16", "int32"))
 
     def of_tensors(self, function: str, x: Any, y: Any) -> _DType:
         """The type that a function computes in.
@@ -125,6 +147,8 @@ class LeftFirst(Promotion):
     Where 2.6 has no kernel for that type, the type of Paddle 3.3; where that refuses, too, and for
     comparisons of other than floats, the wider one.
     """
+
+    narrow = frozenset(("bool", "int32"))
 
     def of_tensors(self, function: str, x: Any, y: Any) -> _DType:
         left: _DType = x.dtype

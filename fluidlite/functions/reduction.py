@@ -20,6 +20,7 @@ from ..opdef.spec import normal_axis
 from .arithmetic import add, divide, maximum, subtract, truths
 from .elementary import cast, floats, sqrt, square
 from .items import get_item
+from .mixing import promotion_of
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -33,7 +34,6 @@ _REDUCTIONS = Family(
         "keepdim": "the dimensions stay, with size 1.",
     }
 )
-_NARROW = frozenset(map(np.dtype, ("bool", "int8", "uint8", "int16", "int32")))
 
 
 def dims_of(x: Any, axis: Axes) -> tuple[int, ...] | None:
@@ -124,7 +124,8 @@ def sum(
     """The sum of the elements, over some dimensions or all.
 
     Args:
-        x: a tensor; truth values and narrow integers are summed as int64.
+        x: a tensor; truth values and int32 are summed as int64; other integers, too, but in
+            paddle 2's words.
         dtype: the element type to sum in.
 
     >>> x = fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -133,7 +134,7 @@ def sum(
     """
     if dtype is not None:
         x = cast(x, dtype)
-    elif isinstance(x, Operand) and x.array.dtype in _NARROW:
+    elif isinstance(x, Operand) and x.array.dtype.name in promotion_of(x).narrow:
         x = cast(x, "int64")
     return _reduced(eager.reduce_sum, x, axis, keepdim)
 
@@ -343,6 +344,11 @@ def norm(
     >>> float(fluid.norm(fluid.to_tensor([3.0, 4.0])))
     5.0
     """
+    if isinstance(p, str) and p != "fro":
+        raise ArgumentError(
+            f"norm: expected p to be a number or 'fro', got {p!r:.60}; "
+            f"paddle.linalg.svd(x)[1].sum(-1) is the nuclear norm"
+        )
     order = 2.0 if p == "fro" else float(p)
     dims = dims_of(x, axis)
     if order == 2.0 and (dims is None or len(dims) > 1):

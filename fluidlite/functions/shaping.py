@@ -14,7 +14,7 @@ from ..errors import ArgumentError, ShapeError
 from ..ground import state
 from ..ground.dtypes import Kind
 from ..opdef.operand import Operand, appends
-from ..opdef.spec import normal_axis, resolved
+from ..opdef.spec import broadcast, normal_axis, resolved
 from .arithmetic import cast_to
 from .items import get_item
 from .mixing import common_type
@@ -349,7 +349,7 @@ def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]:
     """The shape that two shapes broadcast to."""
-    return list(np.broadcast_shapes(tuple(x_shape), tuple(y_shape)))
+    return list(broadcast(tuple(x_shape), tuple(y_shape)))
 
 
 def spread_alike(values: Sequence[Any]) -> list[Any]:
@@ -381,7 +381,7 @@ def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[
     listed = tensors_of("input", input)
     if any(-1 in each.array.shape for each in listed):  # a size that is known in a run only
         return spread_alike(listed)
-    shape = np.broadcast_shapes(*[each.array.shape for each in listed])
+    shape = functools.reduce(broadcast, [each.array.shape for each in listed])
     return [broadcast_to(each, shape) for each in listed]
 
 

@@ -49,6 +49,11 @@ def is_bfloat16(dtype: Any) -> bool:
     return "ml_dtypes" in sys.modules and dtype == bfloat16()
 
 
+def is_half(dtype: Any) -> bool:
+    """Whether NumPy's element type is one of fractions of 16 bits."""
+    return bool(dtype == np.float16) or is_bfloat16(dtype)
+
+
 def limits_of(dtype: np.dtype[Any]) -> Any:
     """What numbers of an element type of fractions can be."""
     if is_bfloat16(dtype):

@@ -20,6 +20,8 @@ def scale(op: Any, X: Spec, ScaleTensor: Spec | None) -> Prepared | None:
     """A product with a number, or a number added."""
     if ScaleTensor is not None or X.kind is not Kind.LOD_TENSOR or not X.shape:
         return None
+    if X.dtype is DType.UINT8:  # -1 counts from its end
+        return None
     factor, bias = (np.asarray(n, X.dtype.dtype) for n in (op.scale, op.bias))
     if op.bias and op.scale == 1.0:
         return Prepared(lambda x, _, out=None: np.add(x, bias, out=out), out=True, over=(0,))

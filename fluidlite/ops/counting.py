@@ -26,7 +26,8 @@ class bincount(DetachedValues):
 
     X: whole numbers from 0, [n].
     Weights: what each of them counts; 1 where absent.
-    Out: int64, or of the type of Weights; as long as the largest number says.
+    Out: int64, or of the type of X where that is empty, or of the type of Weights; as long as the
+        largest number says.
     minlength: how long Out is at least.
     """
 
@@ -38,7 +39,7 @@ class bincount(DetachedValues):
         need_ndim(1, X=X)
         need_least(self, 0, "minlength")
         if Weights is None:
-            return spec([-1], DType.INT64)
+            return spec([-1], X.dtype if X.shape[0] == 0 else DType.INT64)
         need_shape("Weights", Weights, X.shape, "as X")
         return spec([-1], Weights.dtype if Weights.dtype is DType.FP32 else DType.FP64)
 
@@ -47,7 +48,7 @@ class bincount(DetachedValues):
             raise OutOfRangeError(f"expected X from 0, got {X.min()}")
         counts = xp.bincount(X, Weights, self.minlength)
         if Weights is None:
-            return counts.astype("int64")
+            return counts.astype("int64" if X.size else X.dtype)
         return counts.astype(Weights.dtype if Weights.dtype == "float32" else "float64")
 
 

@@ -321,6 +321,7 @@ class elementwise_pow(Elementwise):
     """Out = X to the power of Y, rounded towards zero for integers."""
 
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+    of_bfloat16: ClassVar[bool] = True
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         X, Y = align(xp, X, Y, self.axis)
@@ -357,6 +358,7 @@ class elementwise_floordiv(Elementwise):
     """
 
     grad = None
+    of_bfloat16: ClassVar[bool] = True
     floored: bool = attr(False, edition=True)
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
@@ -372,6 +374,7 @@ class elementwise_floordiv(Elementwise):
 class floor_divide(Elementwise):
     """Out = X / Y, rounded down."""
 
+    of_bfloat16: ClassVar[bool] = True
     ufunc: ClassVar[Callable[..., Any] | None] = np.floor_divide
     grad = None
 

@@ -313,6 +313,13 @@ def column(shape: Shape) -> Shape:
     return (*shape, 1) if len(shape) == 1 else shape
 
 
+def _number_in(xp: Any, number: float, dtype: Any) -> Array:
+    """A number in an element type; in one without signs what is below 0 counts from its end."""
+    if dtype.kind == "u":
+        return xp.asarray(int(number) % (1 << 8 * dtype.itemsize), dtype)
+    return xp.asarray(number, dtype)
+
+
 class scale(Op):
     """``scale * X + bias``, for each element, computed in the element type of X.
 
@@ -345,13 +352,13 @@ class scale(Op):
             X = X.to_dense()
         out = X
         if self.bias and not self.bias_after_scale:
-            out = out + xp.asarray(self.bias, X.dtype)
+            out = out + _number_in(xp, self.bias, X.dtype)
         if ScaleTensor is not None:
             out = out * ScaleTensor.reshape(()).astype(X.dtype)
         elif self.scale != 1.0:
-            out = out * xp.asarray(self.scale, X.dtype)
+            out = out * _number_in(xp, self.scale, X.dtype)
         if self.bias and self.bias_after_scale:
-            out = out + xp.asarray(self.bias, X.dtype)
+            out = out + _number_in(xp, self.bias, X.dtype)
         return out
 
     def copies(self) -> bool:

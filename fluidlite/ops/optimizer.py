@@ -63,6 +63,7 @@ class sgd(ParameterUpdate):
 
     signature = "Param, LearningRate, Grad -> ParamOut"
     fluid: ClassVar[FluidForm] = FluidForm(rows=("Grad",))
+    of_bfloat16: ClassVar[bool] = True
 
     def run(self, xp: Any, Param: Array, LearningRate: Array, Grad: Array) -> Array:
         if isinstance(Grad, SelectedRows):

@@ -42,6 +42,7 @@ class Analytic(Unary, abstract=True):
     """A function that is holomorphic, so that complex numbers have it, too."""
 
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+    of_bfloat16: ClassVar[bool] = True
 
 
 class AnalyticActivation(Activation, Analytic, abstract=True):
@@ -262,6 +263,7 @@ class Pow(Op, type="pow"):
 
     signature = "X, FactorTensor?! -> Out"
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
+    of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(numbers=("X",))
     factor: float = 1.0
 

@@ -52,8 +52,8 @@ OPTIMIZERS = Family(
         "beta2": "the same for the mean of its square.",
         "momentum": "how much of the velocity stays.",
         "lazy_mode": "update only the rows that a gradient of selected rows has.",
-        "multi_precision": "keep eager parameters of float16 in float32 besides, and states of "
-        "them, too.",
+        "multi_precision": "keep eager parameters of float16 and bfloat16 in float32 besides, and "
+        "states of them, too.",
         "use_multi_tensor": "accepted: steps are the same.",
         "rescale_grad": "accepted, with a warning when it is not 1: it has no effect in Paddle 2, "
         "either.",

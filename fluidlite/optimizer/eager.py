@@ -182,7 +182,8 @@ class EagerSteps:
                 ratio = self._factor_of(param) * optimizer.ratio_of(param)
                 own_rate = rates.get((array.dtype, ratio))
                 if own_rate is None:
-                    own_rate = rates[array.dtype, ratio] = held_rate.astype(array.dtype) * ratio
+                    own_rate = held_rate.astype(array.dtype) * ratio
+                    own_rate = rates[array.dtype, ratio] = own_rate.astype(array.dtype, copy=False)
                 inputs["LearningRate"] = own_rate
                 decay = optimizer.decay_of(param)
                 if decay:

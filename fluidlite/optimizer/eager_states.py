@@ -11,6 +11,7 @@ import numpy as np
 from .. import unique_name
 from ..errors import ArgumentError, ShapeError, StateDictError, suggestion
 from ..ground.arguments import refused
+from ..ground.brain_float import is_half
 from ..ir.variable import is_tensor
 from .matching import by_position, listing, stem_of
 
@@ -42,7 +43,7 @@ class EagerStates:
         self._made: dict[Place, Any] = {}
         #: those of each parameter, in the order of the optimizer's states
         self._by_parameter: dict[str, list[Any]] = {}
-        #: tensors in float32, by the names of parameters of float16
+        #: tensors in float32, by the names of parameters of 16 bits
         self.masters: dict[str, Any] = {}
         #: what was loaded before there were such states
         self._waiting: dict[Place, Any] = {}
@@ -116,10 +117,10 @@ class EagerStates:
         return tensor
 
     def master_of(self, param: Any) -> Any:
-        """A tensor with a parameter of float16 in float32, where the optimizer keeps one; else
+        """A tensor with a parameter of 16 bits in float32, where the optimizer keeps one; else
         None.
         """
-        if not self._optimizer.keeps_masters or param.array.dtype != np.float16:
+        if not self._optimizer.keeps_masters or not is_half(param.array.dtype):
             return None
         if param.name not in self.masters:
             self._keep_master(param, param.array)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ..errors import ArgumentError, ParameterListError
 from ..ground.arguments import refused
+from ..ground.brain_float import kind_of
 from ..ground.state import in_dygraph_mode
 from ..ir.variable import is_tensor
 
@@ -138,7 +139,7 @@ def _distinct(kind: str, given: Sequence[Any]) -> list[Any]:
     for param in given:
         if not is_tensor(param):
             raise refused(kind, "all of parameter_list", "eager parameters", param)
-        if param.array.dtype.kind != "f":
+        if kind_of(param.array.dtype) != "f":
             raise ArgumentError(
                 f"{kind}: expected parameters of floats, got {param.name!r} of {param.array.dtype}"
             )

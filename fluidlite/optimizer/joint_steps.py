@@ -30,7 +30,7 @@ class ParameterStep(NamedTuple):
     states: Sequence[Any]  #: tensors, in the order of the optimizer's states
     inputs: dict[str, Any]  #: arrays by slot, without states
     attrs: Mapping[str, Any]
-    master: Any = None  #: a tensor with the parameter in float32, where it is one of float16
+    master: Any = None  #: a tensor with the parameter in float32, where it is one of 16 bits
 
     def take(self, array: Any) -> None:
         """Give the parameter its new elements."""

@@ -63,7 +63,7 @@ class HasOptions:
 
     @property
     def keeps_masters(self) -> bool:
-        """Whether parameters of float16 are kept in float32 besides."""
+        """Whether parameters of 16 bits are kept in float32 besides."""
         return bool(getattr(self, "_multi_precision", False))
 
     def group_options(self, group: Mapping[str, Any]) -> dict[str, Any]:

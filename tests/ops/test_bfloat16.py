@@ -35,6 +35,7 @@ def test_numbers_are_rounded_to_the_nearest_and_back():
         lambda x, m: x / x, lambda x, m: x * x, lambda x, m: -x, lambda x, m: x[1:],
         lambda x, m: m.reshape([2, 2]), lambda x, m: m.concat([x, x]), lambda x, m: m.stack([x, x]),
         lambda x, m: m.maximum(x, 1 - x), lambda x, m: x.sum(), lambda x, m: m.matmul(x, x),
+        lambda x, m: x // 0.75, lambda x, m: x**2, lambda x, m: 2**x, lambda x, m: m.log1p(x),
     ],
 )  # fmt: skip
 def test_results_are_those_of_float32_rounded_once(function):

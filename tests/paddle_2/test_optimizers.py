@@ -12,7 +12,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import paddle
-from fluidlite.errors import ArgumentError
+from fluidlite.errors import ArgumentError, DTypeError
 
 DATA = pathlib.Path(__file__).parents[1] / "data" / "paddle2_trainings.json.gz"
 TRAININGS = json.loads(gzip.decompress(DATA.read_bytes()))
@@ -187,8 +187,9 @@ def test_gradients_that_need_no_clip_neither_change_nor_count():
     assert [g.tolist() for _, g in paddle.nn.ClipGradByValue(0.5)(pairs)] == [[0.5], [4.0]]
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("kind", ["SGD", "Momentum", "Adam", "AdamW", "Lamb"])
-def test_parameters_of_float16_are_kept_in_float32_besides(kind):
+def test_parameters_of_16_bits_are_kept_in_float32_besides(kind, dtype):
     def trained(dtype, **options):
         w = paddle.create_parameter(
             [2], dtype, name="w", default_initializer=fluid.nn.initializer.Constant(1.0)
@@ -201,15 +202,20 @@ def test_parameters_of_float16_are_kept_in_float32_besides(kind):
         return w, optimizer
 
     whole, _ = trained("float32")
-    half, optimizer = trained("float16", multi_precision=True)
+    half, optimizer = trained(dtype, multi_precision=True)
     states = optimizer.state_dict()
     master = states["master_weights"]["w"]
     assert {str(s.dtype) for n, s in states.items() if n != "master_weights"} <= {str(master.dtype)}
     assert str(master.dtype) == str(whole.dtype)
     np.testing.assert_allclose(master.numpy(), whole.numpy(), rtol=1e-6)
-    np.testing.assert_array_equal(half.numpy(), master.numpy().astype("float16"))
-    rough, _ = trained("float16")
-    assert (rough.numpy() != half.numpy()).all() or kind == "Lamb"
+    rounded = master.astype(dtype).astype("float32")
+    np.testing.assert_array_equal(half.astype("float32").numpy(), rounded.numpy())
+    if dtype == "float16" or kind == "SGD":
+        rough, _ = trained(dtype)
+        assert (rough.astype("float32").numpy() != master.numpy()).all()
+    else:
+        with pytest.raises(DTypeError, match="bfloat16"):
+            trained(dtype)
     again = getattr(paddle.optimizer, kind)(1e-4, parameters=[half], multi_precision=True)
     states["master_weights"] = {"w": np.float32([3.0, 4.0])}
     again.set_state_dict(states)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +20,7 @@ from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
 from ...opdef.operand import Operand
+from ...opdef.spec import broadcast
 from .. import creation
 
 if TYPE_CHECKING:
@@ -102,7 +104,7 @@ def stretched(*tensors: Tensor, shape: Sequence[int] = ()) -> tuple[int, ...]:
     gaps = [[size == -1 for size in sizes] for sizes in shapes]
     # a size that nobody knows is that of the result, unless there is one above 1
     settled = [[1 if size == -1 else size for size in sizes] for sizes in shapes]
-    known = np.broadcast_shapes(*map(tuple, settled))
+    known = functools.reduce(broadcast, map(tuple, settled), ())
     unknown = np.zeros(len(known), bool)
     for gap in gaps:
         unknown[len(known) - len(gap) :] |= np.array(gap, bool)
