@@ -39,7 +39,7 @@ def _asked(name: str, kind: Callable[[Any], T], doc: str) -> Callable[[Any], T]:
         return kind(self._ask(name))
 
     told.__name__, told.__qualname__, told.__doc__ = name, f"FleetOfAll.{name}", doc
-    told.__annotations__ = {"return": kind.__name__}  # type: ignore[attr-defined]
+    told.__annotations__ = {"return": kind.__name__}
     return told
 
 

@@ -41,7 +41,10 @@ class ShapeDtype(NamedTuple):
     shape: tuple[int, ...]
     dtype: Any
 
-    ndim = Shaped.ndim
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
 
     @property
     def size(self) -> int:

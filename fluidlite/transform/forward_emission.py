@@ -15,7 +15,7 @@ from ..opdef.conjugation import is_complex
 from ..opdef.definition import Op
 from ..opdef.gradient import is_constant, is_differentiable
 from .activity import flowing_inputs, flowing_outputs, variable_behind
-from .tangents import Push, push
+from .tangents import Flow, Push, push
 from .twin_blocks import TWINNED
 
 #: makes zeros of what has a value, and of what may have none
@@ -215,9 +215,8 @@ class ForwardEmission:
             tangents = {slot: zeros_like(ins[slot])}
         known = [variable_behind(self.block, name) for name in op.input_arg_names if name != EMPTY]
         results = {slot: None for slot, _ in wanted}
-        pushed = push(
-            op.instance(), ins, outs, tangents, results, zeros_like, of_complex=is_complex(known)
-        )
+        flow = Flow(ins, outs, tangents, results, zeros_like)
+        pushed = push(op.instance(), flow, of_complex=is_complex(known))
         read = {
             slot: [
                 EMPTY if v is None else v for v in (value if isinstance(value, list) else [value])

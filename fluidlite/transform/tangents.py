@@ -32,26 +32,32 @@ class Push(NamedTuple):
     slots: dict[str, str]
 
 
-def push(
-    op: Op,
-    ins: Mapping[str, Any],
-    outs: Mapping[str, Any],
-    tangents: Mapping[str, Any],
-    wanted: Collection[str],
-    zeros_like: Callable[[Any], Any],
-    of_complex: bool = False,
-) -> Push:
+class Flow(NamedTuple):
+    """What flows through an operator.
+
+    ins: values by input slot, lists for list slots; whatever stands for values.
+    outs: values by output slot.
+    tangents: of inputs, by slot; None within a list where they are zero.  At least one.
+    wanted: the output slots whose tangents are needed.
+    zeros_like: gives zeros for a value.
+    """
+
+    ins: Mapping[str, Any]
+    outs: Mapping[str, Any]
+    tangents: Mapping[str, Any]
+    wanted: Collection[str]
+    zeros_like: Callable[[Any], Any]
+
+
+def push(op: Op, flow: Flow, of_complex: bool = False) -> Push:
     """How the tangents of an operator's outputs are computed.
 
     Args:
         op: an operator that can be differentiated.
-        ins: values by input slot, lists for list slots; whatever stands for values.
-        outs: values by output slot.
-        tangents: of inputs, by slot; None within a list where they are zero.  At least one.
-        wanted: the output slots whose tangents are needed.
-        zeros_like: gives zeros for a value.
+        flow: its values.
         of_complex: whether some value is of complex numbers, of which no Jacobian is symmetric.
     """
+    ins, outs, tangents, wanted, zeros_like = flow
     if op.type == "print":
         return Push(lookup("assign")(), {"X": tangents["In"]}, {"Out": "Out"})
     if op.type == "scale":  # affine
@@ -68,7 +74,7 @@ def push(
         (tangent,), (out,) = tangents.values(), wanted
         given = _gathered(gradient, ins, outs, {out: tangent}.get)
         return Push(gradient, given, {gradient.grad_slots[op.inputs[0].name]: out})
-    return _transposed_twice(op, gradient, ins, outs, tangents, wanted, zeros_like)
+    return _transposed_twice(gradient, flow)
 
 
 def _gradient(op: Op) -> Any:
@@ -97,16 +103,9 @@ def _gathered(
     return {r.slot: v for r, v in zip(gradient.reads, values, strict=True) if v is not None}
 
 
-def _transposed_twice(
-    op: Op,
-    gradient: Any,
-    ins: Mapping[str, Any],
-    outs: Mapping[str, Any],
-    tangents: Mapping[str, Any],
-    wanted: Collection[str],
-    zeros_like: Callable[[Any], Any],
-) -> Push:
+def _transposed_twice(gradient: Any, flow: Flow) -> Push:
     """The gradient of the gradient operator with respect to its cotangents, which are zero."""
+    ins, outs, tangents, wanted, zeros_like = flow
     second = _gradient(gradient)
     cotangents = [read for read in gradient.reads if read.source == "cotangent"]
     required = {read.of for read in cotangents if not read.optional}

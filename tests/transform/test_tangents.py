@@ -8,7 +8,7 @@ from fluidlite.opdef.conjugation import is_complex
 from fluidlite.opdef.definition import lookup, registered
 from fluidlite.opdef.gradient import Tape, is_differentiable
 from fluidlite.transform.linearity import inert_slots, linear_groups
-from fluidlite.transform.tangents import push
+from fluidlite.transform.tangents import Flow, push
 
 from cases import Case, cases_of, is_float, listed
 from gradcheck import evaluator, random_like
@@ -97,11 +97,7 @@ def check_tangents(op, ins, wanted, rng):
         given = alone(ins, chosen, tangents)
         pushed = push(
             op,
-            ins,
-            outs,
-            given,
-            {s for s, _ in results},
-            f.fill_zeros_like,
+            Flow(ins, outs, given, {s for s, _ in results}, f.fill_zeros_like),
             of_complex=is_complex([whole(listed(ins[slot])[k]) for slot, k in at]),
         )
         made = f.apply(pushed.op, pushed.ins)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....eager.tensor import Tensor
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, Layer, Linear
 from ..normalized import ConvNormActivation
 from .classifier import Classifier
-from .weights import MAKERS, with_weights
+from .weights import scaled_maker
 
 
 class DepthwiseSeparable(Layer):
@@ -70,11 +68,7 @@ class MobileNetV1(Classifier):
         return self._scores(x)
 
 
-@MAKERS
-def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV1:
-    """MobileNetV1."""
-    model = MobileNetV1(scale=scale, **kwargs)
-    return with_weights(model, pretrained, f"mobilenetv1_{scale}.pdparams")
+mobilenet_v1 = scaled_maker("mobilenet_v1", MobileNetV1, "MobileNetV1.", "mobilenetv1_{}.pdparams")
 
 
 list_public_names(globals())

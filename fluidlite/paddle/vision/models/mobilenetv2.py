@@ -11,7 +11,7 @@ from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, BatchNorm2D, Conv2D, Dropout, Layer, Linear, ReLU6, Sequential
 from ..normalized import ConvNormActivation, divisible
 from .classifier import Classifier
-from .weights import MAKERS, with_weights
+from .weights import scaled_maker
 
 
 class InvertedResidual(Layer):
@@ -95,11 +95,9 @@ class MobileNetV2(Classifier):
         return self._scores(x)
 
 
-@MAKERS
-def mobilenet_v2(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> MobileNetV2:
-    """MobileNetV2."""
-    model = MobileNetV2(scale=scale, **kwargs)
-    return with_weights(model, pretrained, f"mobilenet_v2_x{scale}.pdparams")
+mobilenet_v2 = scaled_maker(
+    "mobilenet_v2", MobileNetV2, "MobileNetV2.", "mobilenet_v2_x{}.pdparams"
+)
 
 
 list_public_names(globals())

@@ -13,7 +13,7 @@ from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ..normalized import ConvNormActivation, divisible
 from .classifier import Classifier
-from .weights import MAKERS, with_weights
+from .weights import scaled_maker
 
 
 class SqueezeExcitation(nn.Layer):
@@ -189,22 +189,20 @@ class MobileNetV3Large(_Sized):
     _rows, _last = _LARGE, 1280
 
 
-@MAKERS
-def mobilenet_v3_small(
-    pretrained: bool = False, scale: float = 1.0, **kwargs: Any
-) -> MobileNetV3Small:
-    """The small MobileNetV3."""
-    model = MobileNetV3Small(scale=scale, **kwargs)
-    return with_weights(model, pretrained, f"mobilenet_v3_small_x{scale}.pdparams")
+mobilenet_v3_small = scaled_maker(
+    "mobilenet_v3_small",
+    MobileNetV3Small,
+    "The small MobileNetV3.",
+    "mobilenet_v3_small_x{}.pdparams",
+)
 
 
-@MAKERS
-def mobilenet_v3_large(
-    pretrained: bool = False, scale: float = 1.0, **kwargs: Any
-) -> MobileNetV3Large:
-    """The large MobileNetV3."""
-    model = MobileNetV3Large(scale=scale, **kwargs)
-    return with_weights(model, pretrained, f"mobilenet_v3_large_x{scale}.pdparams")
+mobilenet_v3_large = scaled_maker(
+    "mobilenet_v3_large",
+    MobileNetV3Large,
+    "The large MobileNetV3.",
+    "mobilenet_v3_large_x{}.pdparams",
+)
 
 
 list_public_names(globals())

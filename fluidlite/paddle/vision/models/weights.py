@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ....errors import FileError
 from ....ground.docstrings import Family
@@ -13,6 +13,8 @@ from ...files import load
 from ...utils.download import WEIGHTS_HOME
 
 M = TypeVar("M", bound=Layer)
+M_co = TypeVar("M_co", bound=Layer, covariant=True)
+F = TypeVar("F", bound=Callable[..., Any])
 _HOST = "the weights that Paddle publishes by this name"
 #: what functions that make models say of their arguments
 MAKERS = Family(
@@ -65,7 +67,35 @@ def maker(
     def made(pretrained: bool = False, **kwargs: Any) -> M:
         return with_weights(kind(*given, **fixed, **kwargs), pretrained, file or f"{name}.pdparams")
 
-    made.__name__ = made.__qualname__ = name
-    made.__module__ = kind.__module__
-    made.__doc__ = doc
+    return _named(made, name, kind, doc)
+
+
+class ScaledMaker(Protocol[M_co]):
+    """A function that makes a model whose layers are so many times as wide."""
+
+    def __call__(self, pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> M_co: ...
+
+
+def scaled_maker(name: str, kind: Callable[..., M], doc: str, file: str) -> ScaledMaker[M]:
+    """A function that makes a model of a class, whose layers may be wider.
+
+    Args:
+        name: of the function.
+        kind: the class.
+        doc: what the function's docstring begins with.
+        file: of its weights, with ``{}`` for the scale.
+    """
+
+    def made(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) -> M:
+        return with_weights(kind(scale=scale, **kwargs), pretrained, file.format(scale))
+
+    return _named(made, name, kind, doc)
+
+
+def _named(made: F, name: str, kind: Any, doc: str) -> F:
+    """A function with the name that it is found by."""
+    its: Any = made
+    its.__name__ = its.__qualname__ = name
+    its.__module__ = kind.__module__
+    its.__doc__ = doc
     return MAKERS(made)
