@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ..errors import ArgumentError
 from ..ground.spellings import Spelling
@@ -50,13 +50,15 @@ class FleetOfAll:
         """What the role of this process says."""
         raise NotImplementedError
 
-    is_first_worker = _asked("is_first_worker", bool, "Whether this is process 0.")
-    worker_index = _asked("worker_index", int, "The number of this process.")
-    worker_num = _asked("worker_num", int, "How many processes there are.")
-    is_worker = _asked("is_worker", bool, "Whether this process computes.")
-    is_server = _asked("is_server", bool, "Whether this process keeps parameters: none does.")
-    server_num = _asked("server_num", int, "How many processes keep parameters: 0.")
-    server_index = _asked("server_index", int, "The number of this process.")
+    is_first_worker: Final = _asked("is_first_worker", bool, "Whether this is process 0.")
+    worker_index: Final = _asked("worker_index", int, "The number of this process.")
+    worker_num: Final = _asked("worker_num", int, "How many processes there are.")
+    is_worker: Final = _asked("is_worker", bool, "Whether this process computes.")
+    is_server: Final = _asked(
+        "is_server", bool, "Whether this process keeps parameters: none does."
+    )
+    server_num: Final = _asked("server_num", int, "How many processes keep parameters: 0.")
+    server_index: Final = _asked("server_index", int, "The number of this process.")
 
     def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
         """The names of all processes, as ``HOST:PORT``; nothing listens there.

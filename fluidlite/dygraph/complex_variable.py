@@ -34,16 +34,6 @@ Beside: TypeAlias = "ComplexVariable | Part | complex | np.ndarray[Any, Any]"
 _SINGLE = (DType.FP16, DType.FP32)
 
 
-_COMBINED = (operator.add, operator.sub, operator.mul, operator.truediv, operator.matmul)
-
-
-def _combining(
-    combine: Callable[[Any, Any], Any], reflected: bool
-) -> Callable[[ComplexVariable, Beside], ComplexVariable]:
-    """A method: what two operands make, the second one first where it is ``reflected``."""
-    return lambda self, other: self._combine(combine, other, reflected)
-
-
 class ComplexVariable:
     """Complex numbers as fluid 1.8 has them: two tensors, or two variables of a program.
 
@@ -144,12 +134,35 @@ class ComplexVariable:
         pair = [self.value, other.value if isinstance(other, ComplexVariable) else other]
         return of_value(combine(*reversed(pair) if reflected else pair))
 
-    __add__, __sub__, __mul__, __truediv__, __matmul__ = (
-        _combining(each, False) for each in _COMBINED
-    )
-    __radd__, __rsub__, __rmul__, __rtruediv__, __rmatmul__ = (
-        _combining(each, True) for each in _COMBINED
-    )
+    def __add__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.add, other, False)
+
+    def __radd__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.add, other, True)
+
+    def __sub__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.sub, other, False)
+
+    def __rsub__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.sub, other, True)
+
+    def __mul__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.mul, other, False)
+
+    def __rmul__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.mul, other, True)
+
+    def __truediv__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.truediv, other, False)
+
+    def __rtruediv__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.truediv, other, True)
+
+    def __matmul__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.matmul, other, False)
+
+    def __rmatmul__(self, other: Beside) -> ComplexVariable:
+        return self._combine(operator.matmul, other, True)
 
 
 def of_value(value: Any) -> ComplexVariable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from ....eager.tensor import Tensor
 from ....functions.views import flatten
@@ -78,6 +78,6 @@ class AlexNet(Layer):
         return self._fc8(relu(self._fc7(self._drop2(x))))
 
 
-alexnet = maker("alexnet", AlexNet, "AlexNet.", file="AlexNet_pretrained.pdparams")
+alexnet: Final = maker("alexnet", AlexNet, "AlexNet.", file="AlexNet_pretrained.pdparams")
 
 api_boundaries(globals())

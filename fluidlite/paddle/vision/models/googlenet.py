@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 from ....eager.tensor import Tensor
 from ....functions.shaping import concat
@@ -139,6 +140,6 @@ class GoogLeNet(Classifier):
         return out(drop(relu(scores) if place == 1 else scores))
 
 
-googlenet = maker("googlenet", GoogLeNet, "GoogLeNet.", file="GoogLeNet_pretrained.pdparams")
+googlenet: Final = maker("googlenet", GoogLeNet, "GoogLeNet.", file="GoogLeNet_pretrained.pdparams")
 
 api_boundaries(globals())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ....eager.tensor import Tensor
 from ....functions.shaping import concat
@@ -216,7 +216,7 @@ class InceptionV3(Classifier):
         return self.fc(self.dropout(reshape(x, [-1, 2048]))) if self.num_classes > 0 else x
 
 
-inception_v3 = maker("inception_v3", InceptionV3, "Inception-v3.")
+inception_v3: Final = maker("inception_v3", InceptionV3, "Inception-v3.")
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ....eager.tensor import Tensor
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
@@ -68,7 +70,9 @@ class MobileNetV1(Classifier):
         return self._scores(x)
 
 
-mobilenet_v1 = scaled_maker("mobilenet_v1", MobileNetV1, "MobileNetV1.", "mobilenetv1_{}.pdparams")
+mobilenet_v1: Final = scaled_maker(
+    "mobilenet_v1", MobileNetV1, "MobileNetV1.", "mobilenetv1_{}.pdparams"
+)
 
 
 list_public_names(globals())

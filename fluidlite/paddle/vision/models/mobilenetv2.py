@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from ....eager.tensor import Tensor
 from ....ground.public_names import list_public_names
@@ -95,7 +95,7 @@ class MobileNetV2(Classifier):
         return self._scores(x)
 
 
-mobilenet_v2 = scaled_maker(
+mobilenet_v2: Final = scaled_maker(
     "mobilenet_v2", MobileNetV2, "MobileNetV2.", "mobilenet_v2_x{}.pdparams"
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from .... import nn
 from ....eager.tensor import Tensor
@@ -189,7 +189,7 @@ class MobileNetV3Large(_Sized):
     _rows, _last = _LARGE, 1280
 
 
-mobilenet_v3_small = scaled_maker(
+mobilenet_v3_small: Final = scaled_maker(
     "mobilenet_v3_small",
     MobileNetV3Small,
     "The small MobileNetV3.",
@@ -197,7 +197,7 @@ mobilenet_v3_small = scaled_maker(
 )
 
 
-mobilenet_v3_large = scaled_maker(
+mobilenet_v3_large: Final = scaled_maker(
     "mobilenet_v3_large",
     MobileNetV3Large,
     "The large MobileNetV3.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from .... import nn
 from ....eager.tensor import Tensor
@@ -196,19 +196,19 @@ _PLAIN, _GROUPED, _WIDE = (
     f"{kind} of {{}} layers{of}."
     for kind, of in [("ResNet", ""), ("ResNeXt", ", in groups"), ("Wide ResNet", "")]
 )
-resnet18 = _of("resnet18", 18, _PLAIN)
-resnet34 = _of("resnet34", 34, _PLAIN)
-resnet50 = _of("resnet50", 50, _PLAIN)
-resnet101 = _of("resnet101", 101, _PLAIN)
-resnet152 = _of("resnet152", 152, _PLAIN)
-resnext50_32x4d = _of("resnext50_32x4d", 50, _GROUPED, groups=32, width=4)
-resnext50_64x4d = _of("resnext50_64x4d", 50, _GROUPED, groups=64, width=4)
-resnext101_32x4d = _of("resnext101_32x4d", 101, _GROUPED, groups=32, width=4)
-resnext101_64x4d = _of("resnext101_64x4d", 101, _GROUPED, groups=64, width=4)
-resnext152_32x4d = _of("resnext152_32x4d", 152, _GROUPED, groups=32, width=4)
-resnext152_64x4d = _of("resnext152_64x4d", 152, _GROUPED, groups=64, width=4)
-wide_resnet50_2 = _of("wide_resnet50_2", 50, _WIDE, width=128)
-wide_resnet101_2 = _of("wide_resnet101_2", 101, _WIDE, width=128)
+resnet18: Final = _of("resnet18", 18, _PLAIN)
+resnet34: Final = _of("resnet34", 34, _PLAIN)
+resnet50: Final = _of("resnet50", 50, _PLAIN)
+resnet101: Final = _of("resnet101", 101, _PLAIN)
+resnet152: Final = _of("resnet152", 152, _PLAIN)
+resnext50_32x4d: Final = _of("resnext50_32x4d", 50, _GROUPED, groups=32, width=4)
+resnext50_64x4d: Final = _of("resnext50_64x4d", 50, _GROUPED, groups=64, width=4)
+resnext101_32x4d: Final = _of("resnext101_32x4d", 101, _GROUPED, groups=32, width=4)
+resnext101_64x4d: Final = _of("resnext101_64x4d", 101, _GROUPED, groups=64, width=4)
+resnext152_32x4d: Final = _of("resnext152_32x4d", 152, _GROUPED, groups=32, width=4)
+resnext152_64x4d: Final = _of("resnext152_64x4d", 152, _GROUPED, groups=64, width=4)
+wide_resnet50_2: Final = _of("wide_resnet50_2", 50, _WIDE, width=128)
+wide_resnet101_2: Final = _of("wide_resnet101_2", 101, _WIDE, width=128)
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
@@ -141,13 +141,13 @@ def _of(name: str, scale: float, act: str = "relu") -> Any:
     return maker(name, ShuffleNetV2, doc, scale=scale, act=act)
 
 
-shufflenet_v2_x0_25 = _of("shufflenet_v2_x0_25", 0.25)
-shufflenet_v2_x0_33 = _of("shufflenet_v2_x0_33", 0.33)
-shufflenet_v2_x0_5 = _of("shufflenet_v2_x0_5", 0.5)
-shufflenet_v2_x1_0 = _of("shufflenet_v2_x1_0", 1.0)
-shufflenet_v2_x1_5 = _of("shufflenet_v2_x1_5", 1.5)
-shufflenet_v2_x2_0 = _of("shufflenet_v2_x2_0", 2.0)
-shufflenet_v2_swish = _of("shufflenet_v2_swish", 1.0, "swish")
+shufflenet_v2_x0_25: Final = _of("shufflenet_v2_x0_25", 0.25)
+shufflenet_v2_x0_33: Final = _of("shufflenet_v2_x0_33", 0.33)
+shufflenet_v2_x0_5: Final = _of("shufflenet_v2_x0_5", 0.5)
+shufflenet_v2_x1_0: Final = _of("shufflenet_v2_x1_0", 1.0)
+shufflenet_v2_x1_5: Final = _of("shufflenet_v2_x1_5", 1.5)
+shufflenet_v2_x2_0: Final = _of("shufflenet_v2_x2_0", 2.0)
+shufflenet_v2_swish: Final = _of("shufflenet_v2_swish", 1.0, "swish")
 
 list_public_names(globals())
 api_boundaries(globals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.shaping import concat
@@ -92,10 +94,10 @@ class SqueezeNet(Classifier):
         return squeeze(self._avg_pool(relu(x)), axis=[2, 3]) if self.with_pool else x
 
 
-squeezenet1_0 = maker(
+squeezenet1_0: Final = maker(
     "squeezenet1_0", SqueezeNet, "SqueezeNet 1.0.", "1.0", file="SqueezeNet1_0_pretrained.pdparams"
 )
-squeezenet1_1 = maker(
+squeezenet1_1: Final = maker(
     "squeezenet1_1", SqueezeNet, "SqueezeNet 1.1.", "1.1", file="SqueezeNet1_1_pretrained.pdparams"
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from .... import nn
 from ....eager.tensor import Tensor
@@ -80,10 +80,10 @@ def _vgg(depth: int, *counts: int) -> Callable[..., VGG]:
     return MAKERS(made)
 
 
-vgg11 = _vgg(11, 1, 1, 2, 2, 2)
-vgg13 = _vgg(13, 2, 2, 2, 2, 2)
-vgg16 = _vgg(16, 2, 2, 3, 3, 3)
-vgg19 = _vgg(19, 2, 2, 4, 4, 4)
+vgg11: Final = _vgg(11, 1, 1, 2, 2, 2)
+vgg13: Final = _vgg(13, 2, 2, 2, 2, 2)
+vgg16: Final = _vgg(16, 2, 2, 3, 3, 3)
+vgg19: Final = _vgg(19, 2, 2, 4, 4, 4)
 
 list_public_names(globals())
 api_boundaries(globals())
