@@ -168,7 +168,8 @@ class Operator(OldOperator):
             return [
                 s.name for s in slots if s.name in given or not (s.optional and "@GRAD" in s.name)
             ]
-        return [s.name for s in slots]
+        known = [s.name for s in slots]
+        return known + [name for name in given if name not in known]
 
     def input(self, name: str) -> list[str]:
         """The variables in an input slot."""

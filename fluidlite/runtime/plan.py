@@ -289,7 +289,15 @@ def _without_edges(block: Block) -> list[Operator]:
 
 def _with_touched(ops: Iterable[Operator]) -> list[tuple[Operator, Touched]]:
     """Operators with what they read and write."""
-    return [(op, (tuple(reads_of(op)), tuple(writes_of(op)))) for op in ops]
+    return [(op, ((*reads_of(op), *_updated(op)), tuple(writes_of(op)))) for op in ops]
+
+
+def _updated(op: Operator) -> list[str]:
+    """The tensors of the scope that an operator writes, and whose values before it reads."""
+    known = op.definition
+    names = [n for s in known.fluid.updates for n in op.outputs.get(s, ())] if known else []
+    found = [(name, op.find_var(name)) for name in names]
+    return [n for n, v in found if v is not None and v.persistable and v.kind is Kind.LOD_TENSOR]
 
 
 def _needed(ops: list[Operator], fetches: Sequence[str], pruned: Pruned) -> list[Operator]:

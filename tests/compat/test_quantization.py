@@ -1,0 +1,139 @@
+"""``fluid.contrib.slim.quantization`` beside recordings of fluid 1.8.5."""
+
+import functools
+import gzip
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite.compat.modules import graphs, quantization
+from fluidlite.compat.modules.graph_views import IrGraph
+from fluidlite.errors import ArgumentError, UnknownVariableError, UnsupportedError
+
+DATA = Path(__file__).parent.parent / "data" / "quantization18"
+_NUMBERED = re.compile(
+    r"(accum|state|scales|channel_scale|accum@|state@)_\d+$|(save_infer_model/scale_0.tmp)_\d+$"
+)
+_SHOWN = ("quantization_type", "out_threshold", "skip_quant")
+#: every way to find scales, of activations and of weights, and networks with all passes
+TRAINED = [
+    *("conv.abs_max.abs_max", "conv.range_abs_max.channel_wise_abs_max"),
+    *("conv.abs_max.range_abs_max", "conv.moving_average_abs_max.range_abs_max"),
+    *("conv.range_abs_max.moving_average_abs_max", "residual.more", "products.more"),
+]
+
+
+@functools.cache
+def script():
+    spec = importlib.util.spec_from_file_location("cases", DATA / "cases.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@functools.cache
+def recorded():
+    return json.loads(gzip.decompress((DATA / "real.json.gz").read_bytes()))
+
+
+def plain_name(name):
+    return _NUMBERED.sub(lambda match: match[1] or match[2], name)
+
+
+def by_results(program):
+    """The operators by their types and what they write, without numbers in names."""
+    found = {}
+    for op in program["ops"]:
+        names = {
+            side: {s: [plain_name(n) for n in names] for s, names in op[side].items()}
+            for side in ("inputs", "outputs")
+        }
+        written = tuple(n for _, names in sorted(names["outputs"].items()) for n in names)
+        is_scale = "quant" in op["type"] or op["type"].endswith("_scale")
+        attrs = {n: v for n, v in op["attrs"].items() if is_scale or n in _SHOWN}
+        found[op["type"], written] = {**names, "attrs": attrs}
+    return found
+
+
+def assert_same_program(mine, real):
+    mine_ops, real_ops = by_results(mine), by_results(real)
+    assert sorted(mine_ops) == sorted(real_ops)
+    for key, op in real_ops.items():
+        found = mine_ops[key]
+        assert (found["inputs"], found["outputs"]) == (op["inputs"], op["outputs"]), key
+        for name, value in op["attrs"].items():
+            wanted = pytest.approx(value, rel=1e-4) if isinstance(value, float) else value
+            assert found["attrs"].get(name) == wanted, (key, name)
+    mine_vars, real_vars = (
+        {plain_name(n): (v[0], v[2]) for n, v in program["vars"].items() if v}
+        for program in (mine, real)
+    )
+    assert mine_vars == real_vars
+
+
+def assert_same_states(mine, real):
+    """The values of the scope, those of names that differ in their numbers alone in any order."""
+    groups = {}
+    for states, side in ((mine, 0), (real, 1)):
+        for name, (dtype, values) in states.items():
+            groups.setdefault(plain_name(name), ([], []))[side].append((dtype, values))
+    for name, (found, wanted) in groups.items():
+        assert [dtype for dtype, _ in found] == [dtype for dtype, _ in wanted], name
+        for (_, a), (_, b) in zip(sorted(found), sorted(wanted), strict=True):
+            assert np.allclose(a, b, rtol=2e-4, atol=2e-5), name
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_training_and_what_is_made_of_it_are_those_of_fluid(name):
+    real, case = recorded()["trained"][name], dict(script().cases())[name]
+    mine = script().trained(fluid, (IrGraph, graphs, quantization), *case)
+    for part in ("train", "test", "frozen", "int8", "mobile"):
+        assert_same_program(mine[part], real[part])
+    for part in ("losses", "tested", "frozen_out"):
+        assert np.allclose(mine[part], real[part], rtol=2e-4, atol=2e-5), part
+    for part in ("states", "frozen_states", "int8_states"):
+        assert_same_states(mine[part], real[part])
+
+
+def test_few_bits_give_the_programs_of_fluid():
+    name = "residual.4bits"
+    real, case = recorded()["trained"][name], dict(script().cases())[name]
+    mine = script().trained(fluid, (IrGraph, graphs, quantization), *case)
+    for part in ("train", "test"):
+        assert_same_program(mine[part], real[part])
+    assert np.isclose(mine["losses"][0], real["losses"][0], rtol=1e-5)
+
+
+def test_wrong_words_are_refused():
+    scope = fluid.Scope()
+    for words, message in (
+        (
+            {"activation_quantize_type": "channel_wise_abs_max"},
+            "activation_quantize_type to be one",
+        ),
+        ({"weight_quantize_type": "x"}, "weight_quantize_type to be one of"),
+        ({"quantizable_op_type": ["relu"]}, "each of quantizable_op_type"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            quantization.QuantizationTransformPass(scope, **words)
+    with pytest.raises(ArgumentError, match="each of quantizable_op_type"):
+        quantization.AddQuantDequantPass(scope, quantizable_op_type=["conv2d"])
+    with pytest.raises(ArgumentError, match="expected an IrGraph"):
+        quantization.QuantizationTransformPass(scope).apply(fluid.default_main_program())
+    with pytest.raises(ArgumentError, match="expected a scope"):
+        quantization.QuantizationFreezePass(None, None)
+    with pytest.raises(UnsupportedError, match="insert_before"):
+        quantization.QuantizationTransformPass(scope, weight_quantize_func=abs)
+
+
+def test_a_weight_that_has_no_value_is_named():
+    fluid.layers.fc(fluid.data("x", [None, 2], "float32"), 2)
+    graph = IrGraph(graphs.Graph(fluid.default_main_program().desc), for_test=True)
+    quantization.QuantizationTransformPass(fluid.Scope()).apply(graph)
+    with pytest.raises(UnknownVariableError, match=r"no value of 'fc_0.w_0'"):
+        quantization.QuantizationFreezePass(fluid.Scope(), None).apply(graph)
