@@ -17,3 +17,22 @@ def test_of_places_that_are_named_twice_the_last_one_stays_in_every_layout(turne
         wanted[place] = value
     assert numpy_.scatter_set(np.zeros(3), index, values).tolist() == wanted.tolist()
     assert numpy_.scatter_set(np.zeros(3), (index,), values).tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("lengths", [[5, 1, 3] * 9, [900, 1, 2], [400, *[2] * 30], [1] * 12, [600]])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "float16"])
+@pytest.mark.parametrize("width", [(), (3,), (2, 5)])
+def test_extremes_of_rows_are_those_of_each_segment(lengths, dtype, width):
+    rng = np.random.default_rng(0)
+    numbers = np.repeat(np.arange(len(lengths)), lengths)
+    x = (rng.normal(size=(len(numbers), *width)) * 50).astype(dtype)
+    if dtype != "int64":
+        x[-1] = np.nan
+    shuffled = rng.permutation(len(x))
+    for ufunc, rows in ((np.maximum, numpy_.max_rows), (np.minimum, numpy_.min_rows)):
+        expected = np.stack([ufunc.reduce(x[numbers == k], axis=0) for k in range(len(lengths))])
+        np.testing.assert_array_equal(rows(numbers, x, len(lengths)), expected)
+        np.testing.assert_array_equal(rows(numbers[shuffled], x[shuffled], len(lengths)), expected)
+    offsets = np.cumsum([0, *lengths])
+    expected = np.stack([x[numbers == k].max(0) for k in range(len(lengths))])
+    np.testing.assert_array_equal(numpy_.segment_max(x, offsets), expected)
