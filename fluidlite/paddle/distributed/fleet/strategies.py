@@ -11,12 +11,14 @@ from ....ground.files import Path
 from ....ground.missing_names import PARAMETER_SERVERS
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
-from .switches import SETTINGS, SWITCHES, strategy_message
+from ....proto.prototext import Settings, parsed
+from .switches import SETTINGS, SWITCHES
 
 __all__ = ["DistributedStrategy"]
 
 #: a switch -> its name in files, where that is another
 _KEPT_AS = {"is_with_coordinator": "with_coordinator"}
+_DEFAULTS: dict[str, Any] = {**SWITCHES, **SETTINGS}
 #: objects with settings -> their classes
 _OBJECTS: dict[str, Any] = {
     "build_strategy": BuildStrategy, "execution_strategy": ExecutionStrategy,
@@ -38,7 +40,7 @@ class DistributedStrategy:
     """
 
     def __init__(self) -> None:
-        self._message = strategy_message()()
+        self._told = Settings(_DEFAULTS)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and not hasattr(type(self), name):
@@ -63,20 +65,18 @@ class DistributedStrategy:
         Raises:
             FileFormatError: it is no such text.
         """
-        from google.protobuf import text_format
-
         with open(pb_file, encoding="utf-8") as file:
             text = file.read()
         try:
-            self._message = text_format.Parse(text, strategy_message()())
-        except text_format.ParseError as error:
+            self._told = parsed(text, _DEFAULTS)
+        except ValueError as error:
             raise FileFormatError(f"{pb_file} is no strategy: {error}") from None
 
     def __str__(self) -> str:
-        return str(self._message)
+        return str(self._told)
 
     def __repr__(self) -> str:
-        told = ", ".join(field.name for field, _ in self._message.ListFields())
+        told = ", ".join(self._told.told())
         return f"<DistributedStrategy: {told or 'as by default'}>"
 
 
@@ -100,7 +100,7 @@ def _switch(name: str, default: Any) -> property:
     kinds = (int, float) if type(default) is float else type(default)
 
     def get(self: DistributedStrategy) -> Any:
-        return getattr(self._message, written)
+        return self._told.get(written)
 
     def put(self: DistributedStrategy, value: Any) -> None:
         if not isinstance(value, kinds) or (
@@ -116,36 +116,37 @@ def _switch(name: str, default: Any) -> property:
             return
         if name == "last_comm_group_size_MB" and value <= 0:
             raise ArgumentError(f"expected {name} to be more than 0, got {value}")
-        setattr(self._message, written, value)
+        self._told.put(written, value)
         if name == "a_sync":
             self.a_sync_configs = {"k_steps": 0}
 
     return property(get, put, doc=f"{default!r} by default.")
 
 
-def _plain(message: Any, defaults: dict[str, Any]) -> dict[str, Any]:
-    """A message as a dictionary."""
+def _plain(settings: Settings) -> dict[str, Any]:
+    """Settings as a dictionary."""
     plain: dict[str, Any] = {}
-    for name, default in defaults.items():
-        value = getattr(message, name)
-        if isinstance(default, dict):
-            value = _plain(value, default)
-        plain[name] = list(value) if isinstance(default, list) else value
+    for name in settings.defaults:
+        value = settings.get(name)
+        if isinstance(value, Settings):
+            value = _plain(value)
+        plain[name] = list(value) if isinstance(value, list) else value
     return plain
 
 
-def _tell(message: Any, configs: dict[str, Any], defaults: dict[str, Any], what: str) -> None:
+def _tell(settings: Settings, configs: dict[str, Any], what: str) -> None:
     """Take what a dictionary says; lists are added to those that are there, as in paddle 2."""
+    defaults = settings.defaults
     for name, value in configs.items():
         if name not in defaults:
             raise ArgumentError(f"{what}: there is no {name!r}, there are {', '.join(defaults)}")
         try:
             if isinstance(defaults[name], dict):
-                _tell(getattr(message, name), value, defaults[name], f"{what}[{name!r}]")
+                _tell(settings.get(name), value, f"{what}[{name!r}]")
             elif isinstance(defaults[name], list):
-                getattr(message, name).extend(value)
+                settings.extend(name, value)
             else:
-                setattr(message, name, value)
+                settings.put(name, value)
         except (TypeError, ValueError) as error:
             if isinstance(error, ArgumentError):
                 raise
@@ -156,15 +157,14 @@ def _settings(name: str) -> property:
     """The settings of a switch, as a dictionary."""
 
     def get(self: DistributedStrategy) -> dict[str, Any]:
-        return _plain(getattr(self._message, name), SETTINGS[name])
+        return _plain(self._told.get(name))
 
     def put(self: DistributedStrategy, configs: Any) -> None:
         if not isinstance(configs, dict):
             raise ArgumentError(f"expected {name} to be a dictionary, got {configs!r:.60}")
-        changed = type(self._message)()
-        changed.CopyFrom(self._message)
-        _tell(getattr(changed, name), configs, SETTINGS[name], name)
-        self._message = changed
+        changed = self._told.copy()
+        _tell(changed.get(name), configs, name)
+        self._told = changed
 
     return property(get, put, doc="A dictionary; what it is given is said anew, the rest stays.")
 
@@ -177,7 +177,7 @@ def _object(name: str) -> property:
         strategy = kind()
         for attribute, default in SETTINGS[name].items():
             if isinstance(getattr(strategy, attribute, None), type(default)):
-                setattr(strategy, attribute, getattr(getattr(self._message, name), attribute))
+                setattr(strategy, attribute, self._told.get(name).get(attribute))
         return strategy
 
     def put(self: DistributedStrategy, strategy: Any) -> None:
@@ -186,7 +186,7 @@ def _object(name: str) -> property:
         for attribute, default in SETTINGS[name].items():
             value = getattr(strategy, attribute, None)
             if isinstance(value, type(default)):
-                setattr(getattr(self._message, name), attribute, value)
+                self._told.get(name).put(attribute, value)
 
     return property(get, put, doc=f"A ``{kind.__name__}``.")
 

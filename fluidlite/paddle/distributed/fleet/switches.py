@@ -5,10 +5,7 @@ The order is that of the files in which strategies are kept.
 
 from __future__ import annotations
 
-import functools
 from typing import Any
-
-_PACKAGE = "fluidlite.fleet"
 
 #: switches, and numbers
 SWITCHES: dict[str, Any] = {
@@ -111,38 +108,3 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "gradient_scale_configs": {"scale_strategy": "avg", "scale_gradient": False},
 }  # fmt: skip
-
-_TYPES = {float: 2, int: 5, bool: 8, str: 9}  #: of protobuf
-_MESSAGE = 11
-
-
-@functools.cache
-def strategy_message() -> Any:
-    """The class of the message that a strategy is kept as; protobuf is loaded when this is first
-    called.
-    """
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-
-    file = descriptor_pb2.FileDescriptorProto(
-        name="fleet_strategy.proto", package=_PACKAGE, syntax="proto2"
-    )
-    _declare(file, "DistributedStrategy", {**SWITCHES, **SETTINGS})
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(
-        pool.FindMessageTypeByName(f"{_PACKAGE}.DistributedStrategy")
-    )
-
-
-def _declare(file: Any, name: str, fields: dict[str, Any]) -> None:
-    message = file.message_type.add(name=name)
-    for number, (field, default) in enumerate(fields.items(), 1):
-        several = isinstance(default, list)
-        declared = message.field.add(name=field, number=number, label=3 if several else 1)
-        if isinstance(default, dict):
-            declared.type, declared.type_name = _MESSAGE, f".{_PACKAGE}.{name}_{field}"
-            _declare(file, f"{name}_{field}", default)
-            continue
-        declared.type = _TYPES[default[0] if several else type(default)]
-        if not several:
-            declared.default_value = str(default).lower() if type(default) is bool else str(default)
