@@ -77,10 +77,10 @@ def test_the_version_is_that_of_the_package(metadata, version):
     assert fluidlite.__version__ == version
 
 
-def test_the_package_depends_on_three_others(metadata):
+def test_the_package_depends_on_two_others(metadata):
     required = metadata["options"]["install_requires"].strip().splitlines()
     names = {re.match(r"[\w-]+", requirement)[0] for requirement in required}
-    assert names == {"networkx", "numpy", "protobuf"}
+    assert names == {"networkx", "numpy"}
     assert all(">=" in requirement for requirement in required)
 
 

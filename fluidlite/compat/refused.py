@@ -65,7 +65,7 @@ INSTEAD = {
     "paddle.fluid.dygraph.static_runner.*": "fluid.io.load_inference_model and fluid.Executor.run",
     "paddle.fluid.graphviz.*": "fluidlite.inspect.draw",
     "paddle.fluid.net_drawer.*": "fluidlite.inspect.draw",
-    "paddle.fluid.proto.*": "fluid.Program.parse_from_string, and the desc of what it gives",
+    "paddle.fluid.proto.*": "the package protobuf, with which it is there",
     "paddle.incubate.hapi*": "fluid.dygraph.Layer and a loop over a fluid.io.DataLoader",
     "paddle.utils.*": "a tool of today for images, such as Pillow",
 }

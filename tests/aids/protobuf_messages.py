@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+import pytest
 
 from fluidlite.proto.schema import MESSAGES, REPEATED
+
+pytest.importorskip("google.protobuf")
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 PACKAGE = "fluidlite.tests"
 _SCALARS = {"double": 1, "float": 2, "int64": 3, "int32": 5, "bool": 8, "string": 12}
@@ -34,10 +37,16 @@ def message_classes() -> dict[str, Any]:
                 declared.type_name = f".{PACKAGE}.{form.kind.replace('.', '_')}"
             else:
                 declared.type = _SCALARS.get(form.kind, _SCALARS["int32"])
+    classes = classes_of(file)
+    return {name: classes[name.replace(".", "_")] for name in MESSAGES}
+
+
+def classes_of(file: Any) -> dict[str, Any]:
+    """The classes of the messages that a file declares, by any version of protobuf."""
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    classes = {}
-    for name in MESSAGES:
-        descriptor = pool.FindMessageTypeByName(f"{PACKAGE}.{name.replace('.', '_')}")
-        classes[name] = message_factory.GetMessageClass(descriptor)
-    return classes
+    class_of = getattr(message_factory, "GetMessageClass", None)
+    if class_of is None:
+        class_of = message_factory.MessageFactory(pool).GetPrototype
+    described = pool.FindFileByName(file.name).message_types_by_name
+    return {name: class_of(descriptor) for name, descriptor in described.items()}

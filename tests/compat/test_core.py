@@ -1,6 +1,9 @@
 """``fluid.core`` and ``fluid.framework``: enums, places, flags, operators as functions."""
 
 import importlib
+import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,8 +122,53 @@ def test_names_lie_within_names(framework):
 def test_types_have_the_numbers_that_they_have_in_files(alias):
     pb2 = importlib.import_module("paddle.fluid.proto.framework_pb2")
     assert pb2.VarType.FP32 == 5 and pb2.AttrType.LONGS == 11
-    with pytest.raises(NotImplementedError, match="parse_from_string"):
+
+
+def test_messages_of_program_files_are_those_of_protobuf(alias):
+    pytest.importorskip("google.protobuf")
+    pb2 = importlib.import_module("paddle.fluid.proto.framework_pb2")
+    fluid = importlib.import_module("paddle.fluid")
+    y = fluid.layers.fc(fluid.data("x", [None, 3], "float32"), 2)
+    fluid.layers.cast(y, pb2.VarType.INT64)
+    data = fluid.default_main_program().desc.serialize_to_string()
+    program = pb2.ProgramDesc.FromString(data)
+    assert [op.type for op in program.blocks[0].ops] == ["mul", "elementwise_add", "cast"]
+    assert {attr.name: attr for attr in program.blocks[0].ops[-1].attrs}["out_dtype"].i == 3
+    assert program.SerializeToString() == data
+    assert pb2.VarType.Type.Name(7) == "LOD_TENSOR" and pb2.AttrType.Name(pb2.INTS) == "INTS"
+    assert isinstance(program.blocks[0].vars[0].type.lod_tensor.tensor, pb2.VarType.TensorDesc)
+    assert pb2.BlockDesc().forward_block_idx == -1
+    assert not pb2.OpDesc().IsInitialized() and pb2.DESCRIPTOR.package == "paddle.framework.proto"
+
+
+FIELDS = json.loads((Path(__file__).parents[1] / "data" / "framework_pb2.json").read_text())
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_messages_of_program_files_have_the_fields_of_paddle(alias, name):
+    descriptor_pb2 = pytest.importorskip("google.protobuf.descriptor_pb2")
+    pb2 = importlib.import_module("paddle.fluid.proto.framework_pb2")
+    outer, _, inner = name.partition(".")
+    descriptor = getattr(pb2, outer).DESCRIPTOR
+    descriptor = descriptor.nested_types_by_name[inner] if inner else descriptor
+    proto = descriptor_pb2.DescriptorProto()
+    descriptor.CopyToProto(proto)
+    served = {
+        field.name: [field.number, field.type, field.label, field.type_name.rpartition("proto.")[2]]
+        for field in proto.field
+    }
+    assert served.items() >= FIELDS[name].items()
+
+
+def test_numbers_of_types_are_there_without_protobuf(alias, monkeypatch):
+    protos = importlib.import_module("fluidlite.compat.modules.protos")
+    protos._served.cache_clear()
+    monkeypatch.setitem(sys.modules, "google.protobuf", None)
+    assert protos.VarType.FP32 == 5 and protos.AttrType.LONGS == 11
+    pb2 = importlib.import_module("paddle.fluid.proto.framework_pb2")
+    with pytest.raises(NotImplementedError, match="the package protobuf, with which it is there"):
         pb2.ProgramDesc()
+    assert pb2.VarType.FP64 == 6
 
 
 def test_every_loader_is_an_instance_of_their_class(alias):

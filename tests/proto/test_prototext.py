@@ -4,9 +4,12 @@ import math
 import random
 
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
 from fluidlite.proto.prototext import Settings, parsed
+
+from protobuf_messages import classes_of
+
+from google.protobuf import descriptor_pb2, text_format  # isort: skip
 
 DEFAULTS = {
     "amp": False, "count": 1, "rate": 0.1, "mode": "1F1B",
@@ -39,9 +42,7 @@ def message_class():
     """The message of these settings, as a class of protobuf."""
     file = descriptor_pb2.FileDescriptorProto(name="s.proto", package="tests", syntax="proto2")
     declare(file, "Settings", DEFAULTS)
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(file)
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("tests.Settings"))
+    return classes_of(file)["Settings"]
 
 
 MESSAGE = message_class()

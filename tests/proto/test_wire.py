@@ -5,7 +5,6 @@ import random
 import struct
 
 import pytest
-from google.protobuf.message import DecodeError
 
 from fluidlite.errors import FileFormatError
 from fluidlite.proto.schema import MESSAGES, REPEATED
@@ -21,6 +20,8 @@ from fluidlite.proto.wire import (
 )
 
 from protobuf_messages import message_classes
+
+from google.protobuf.message import DecodeError  # isort: skip
 
 #: messages that are read whole
 WHOLE = [kind for kind in MESSAGES if kind not in ("ProgramDesc", "BlockDesc")]
