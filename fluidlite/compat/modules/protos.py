@@ -42,6 +42,7 @@ _OPERATORS: dict[str, dict[str, FieldForm]] = {
         "generated": _FORM(4, "bool", OPTIONAL),
     },
 }
+_MESSAGES = {**MESSAGES, **_OPERATORS}
 _ENUMERATIONS: dict[str, dict[str, int]] = {
     "AttrType": _NUMBERS,
     "VarType.Type": {each.name: int(each) for each in (*DType, *Kind)} | {"SIZE_T": 19},
@@ -80,7 +81,14 @@ def _served() -> MappingProxyType[str, Any]:
     class_of = getattr(message_factory, "GetMessageClass", None)  # since 4.22
     if class_of is None:
         class_of = message_factory.MessageFactory(pool).GetPrototype
-    served = {name: class_of(found) for name, found in file.message_types_by_name.items()}
+    served = {}
+    for name in _MESSAGES:
+        outer, _, inner = name.rpartition(".")
+        message = class_of(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
+        if not outer:
+            served[name] = message
+        elif not hasattr(served[outer], inner):  # in versions before 4
+            setattr(served[outer], inner, message)
     served["AttrType"] = EnumTypeWrapper(file.enum_types_by_name["AttrType"])
     return MappingProxyType({"DESCRIPTOR": file, **served})
 
@@ -91,7 +99,7 @@ def _declared(descriptor_pb2: Any) -> Any:
         name="framework.proto", package=_PACKAGE, syntax="proto2"
     )
     made: dict[str, Any] = {}
-    for name, fields in {**MESSAGES, **_OPERATORS}.items():
+    for name, fields in _MESSAGES.items():
         outer, _, inner = name.rpartition(".")
         place = made[outer].nested_type if outer else file.message_type
         message = made[name] = place.add(name=inner)
