@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 
-class Settings:
+class ToldSettings:
     """Settings of which some are told.
 
     Args:
@@ -30,7 +30,7 @@ class Settings:
             return value
         default = self.defaults[name]
         if isinstance(default, dict):
-            return self._values.setdefault(name, Settings(default))
+            return self._values.setdefault(name, ToldSettings(default))
         return [] if isinstance(default, list) else _checked(type(default), default)
 
     def put(self, name: str, value: Any) -> None:
@@ -56,16 +56,16 @@ class Settings:
 
     def _is_told(self, name: str) -> bool:
         value = self._values.get(name)
-        if isinstance(value, Settings):
+        if isinstance(value, ToldSettings):
             return value.is_present or bool(value.told())
         return value is not None and value != []
 
-    def copy(self) -> Settings:
+    def copy(self) -> ToldSettings:
         """The same, to be changed."""
-        copied = Settings(self.defaults)
+        copied = ToldSettings(self.defaults)
         copied.is_present = self.is_present
         for name, value in self._values.items():
-            copied._values[name] = value.copy() if isinstance(value, Settings) else value
+            copied._values[name] = value.copy() if isinstance(value, ToldSettings) else value
         return copied
 
     def __str__(self) -> str:
@@ -75,7 +75,7 @@ class Settings:
         lines = []
         for name in self.told():
             value = self._values[name]
-            if isinstance(value, Settings):
+            if isinstance(value, ToldSettings):
                 lines += [f"{name} {{", *(f"  {line}" for line in value._lines()), "}"]
             else:
                 values = value if isinstance(value, list) else [value]
@@ -150,7 +150,7 @@ class _Token(NamedTuple):
     line: int
 
 
-def parsed(text: str, defaults: dict[str, Any]) -> Settings:
+def parsed(text: str, defaults: dict[str, Any]) -> ToldSettings:
     """The settings that a text tells.
 
     Args:
@@ -171,7 +171,7 @@ def parsed(text: str, defaults: dict[str, Any]) -> Settings:
         line += match[0].count("\n")
         at = match.end()
     tokens.append(_Token("end", "", line))
-    settings = Settings(defaults)
+    settings = ToldSettings(defaults)
     _Parser(tokens[::-1]).fields(settings, "")
     return settings
 
@@ -192,7 +192,7 @@ class _Parser:
             return self.tokens.pop().text
         return ""
 
-    def fields(self, settings: Settings, closing: str) -> None:
+    def fields(self, settings: ToldSettings, closing: str) -> None:
         """Read settings up to a sign, or to the end."""
         told: set[str] = set()
         while not (self.take(closing) if closing else self.tokens[-1].kind == "end"):

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from fluidlite.proto.prototext import Settings, parsed
+from fluidlite.proto.prototext import ToldSettings, parsed
 
 from protobuf_messages import classes_of
 
@@ -83,7 +83,7 @@ def agree(settings, message):
 def test_settings_have_the_text_that_protobuf_gives_and_read_it():
     rng = random.Random(0)
     for _ in range(100):
-        settings, message = Settings(DEFAULTS), MESSAGE()
+        settings, message = ToldSettings(DEFAULTS), MESSAGE()
         tell(rng, settings, message)
         assert agree(settings, message)
         text = text_format.MessageToString(message, as_utf8=True)

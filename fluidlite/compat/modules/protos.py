@@ -98,11 +98,11 @@ def _declared(descriptor_pb2: Any) -> Any:
     file = descriptor_pb2.FileDescriptorProto(
         name="framework.proto", package=_PACKAGE, syntax="proto2"
     )
-    made: dict[str, Any] = {}
+    messages: dict[str, Any] = {}
     for name, fields in _MESSAGES.items():
         outer, _, inner = name.rpartition(".")
-        place = made[outer].nested_type if outer else file.message_type
-        message = made[name] = place.add(name=inner)
+        place = messages[outer].nested_type if outer else file.message_type
+        message = messages[name] = place.add(name=inner)
         for field, form in fields.items():
             declared = message.field.add(name=field, number=form.number, label=form.label)
             if form.kind in _SCALARS:
@@ -114,7 +114,7 @@ def _declared(descriptor_pb2: Any) -> Any:
                 declared.default_value = "-1"
     for name, numbers in _ENUMERATIONS.items():
         outer, _, inner = name.rpartition(".")
-        enumeration = (made[outer] if outer else file).enum_type.add(name=inner)
+        enumeration = (messages[outer] if outer else file).enum_type.add(name=inner)
         for value, number in numbers.items():
             enumeration.value.add(name=value, number=number)
     return file

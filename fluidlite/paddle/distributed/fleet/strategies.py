@@ -11,7 +11,7 @@ from ....ground.files import Path
 from ....ground.missing_names import PARAMETER_SERVERS
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
-from ....proto.prototext import Settings, parsed
+from ....proto.prototext import ToldSettings, parsed
 from .switches import SETTINGS, SWITCHES
 
 __all__ = ["DistributedStrategy"]
@@ -40,7 +40,7 @@ class DistributedStrategy:
     """
 
     def __init__(self) -> None:
-        self._told = Settings(_DEFAULTS)
+        self._told = ToldSettings(_DEFAULTS)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("_") and not hasattr(type(self), name):
@@ -123,18 +123,18 @@ def _switch(name: str, default: Any) -> property:
     return property(get, put, doc=f"{default!r} by default.")
 
 
-def _plain(settings: Settings) -> dict[str, Any]:
+def _plain(settings: ToldSettings) -> dict[str, Any]:
     """Settings as a dictionary."""
     plain: dict[str, Any] = {}
     for name in settings.defaults:
         value = settings.get(name)
-        if isinstance(value, Settings):
+        if isinstance(value, ToldSettings):
             value = _plain(value)
         plain[name] = list(value) if isinstance(value, list) else value
     return plain
 
 
-def _tell(settings: Settings, configs: dict[str, Any], what: str) -> None:
+def _tell(settings: ToldSettings, configs: dict[str, Any], what: str) -> None:
     """Take what a dictionary says; lists are added to those that are there, as in paddle 2."""
     defaults = settings.defaults
     for name, value in configs.items():
