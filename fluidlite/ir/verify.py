@@ -366,9 +366,9 @@ class _Values:
                 if name not in forward.vars:  # another pass may have written it
                     self.write(name)
         for op in self.block.ops:
-            forward = self.forward.get(op.type)
-            if forward is not None:
-                self.check_gradient(op, forward)
+            differentiated = self.forward.get(op.type)
+            if differentiated is not None:
+                self.check_gradient(op, differentiated)
             self.pass_by(op)
 
     def check_gradient(self, op: Operator, forward: str) -> None:

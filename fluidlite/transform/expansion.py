@@ -114,7 +114,7 @@ def _parts_of(op: Operator, block: Block) -> list[Operator]:
     try:
         f = Builder(block, f"{first}@PART")  # x@GRAD_0 would be one more gradient of x
         outs = instance.outputs_for(f, ins, list(op.outputs))
-        pairs = list(_targets(op, outs))
+        pairs = list(_targets(op, outs, f))
         read = set(op.input_arg_names)
         made = {name for part in block.ops for name in part.output_arg_names}
         renamed: dict[str, str] = {}
@@ -137,14 +137,21 @@ def _parts_of(op: Operator, block: Block) -> list[Operator]:
     return parts
 
 
-def _targets(op: Operator, outs: dict[str, Any]) -> Iterable[tuple[str, Variable]]:
-    """Names that are written, and the values that were made for them."""
+def _targets(op: Operator, outs: dict[str, Any], f: Builder) -> Iterable[tuple[str, Variable]]:
+    """Names that are written, and the values that were made for them: zeros where a rule says that
+    nothing flows.
+    """
     for slot, names in op.outputs.items():
         value = outs.get(slot)
         values = value if isinstance(value, (list, tuple)) else [value]
         for name, each in zip(names, values):
-            if name != EMPTY and each is not None:
+            if name == EMPTY:
+                continue
+            zeros = op.block.var_recursive(name)
+            if each is not None:
                 yield name, each
+            elif zeros.has_shape and -1 not in zeros.shape:
+                yield name, f.fill_constant(shape=zeros.shape, dtype=zeros.dtype, value=0.0)
 
 
 def _known(op: Operator, block: Block, name: str) -> Variable:

@@ -8,6 +8,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite import layers, transform
 from fluidlite.errors import ArgumentError, FileFormatError, GradientCheckError
+from fluidlite.ir.operator import Operator, OpRole
 from fluidlite.transform import certify, check_certificate
 
 PROGRAMS = Path(__file__).parent.parent / "programs" / "nets"
@@ -310,6 +311,38 @@ def test_simplified_gradients_are_certified_as_a_whole_and_wrong_ones_are_found(
     scaled = [op for op in wrong.global_block().ops if op.type == "scale" and op.role & 1]
     scaled[-1].set_attr("scale", 1.5 * scaled[-1].attr("scale") + 0.25)
     assert not transform.certify(wrong, target_gradients=ones, raise_error=False).ok
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [lambda h: layers.tanh(h), lambda h: h * h * h, lambda h: layers.exp(h) * 2.0],
+    ids=["tanh", "cube", "exp"],
+)
+def test_simplified_gradients_of_gradients_are_certified_and_wrong_ones_are_found(inner):
+    x = fluid.data("x", [3, 4], "float32")
+    x.stop_gradient = False
+    weight = layers.create_parameter([4, 5], "float32", name="w")
+    y = layers.reduce_sum(inner(layers.matmul(x, weight)))
+    (gradient,) = fluid.gradients(y, x)
+    loss = layers.reduce_mean(layers.square(gradient)) + y
+    wanted = [y, loss, gradient, *fluid.gradients(loss, [weight, x])]
+    simple = transform.simplify(fluid.default_main_program(), wanted)
+    both = {y: None, loss: None}
+    certificate = certify(simple, target_gradients=both)
+    assert certificate.ok
+    assert {("x", 0), ("x", 1), ("w", 1)} <= {(g.variable, g.sweep) for g in certificate.gradients}
+    assert check_certificate(str(certificate), simple).ok
+    assert certify(simple, target_gradients={loss: None}).ok
+
+    for output in wanted[2:]:
+        wrong = simple.clone()
+        block = wrong.global_block()
+        ops = [*block.ops]
+        at = max(k for k, op in enumerate(ops) if op.writes(output.name)) + 1
+        ends = {"X": (output.name,)}, {"Out": (output.name,)}
+        doubled = Operator(block, "scale", *ends, {"scale": 2.0}, role=OpRole.BACKWARD)
+        block.set_ops([*ops[:at], doubled, *ops[at:]])
+        assert certify(wrong, target_gradients=both, raise_error=False).faults
 
 
 def test_a_parameter_whose_gradient_is_gone_lets_the_step_to_it_be_missing():

@@ -24,6 +24,18 @@ def trained_net():
     return loss
 
 
+def test_a_gradient_of_which_a_rule_says_that_nothing_flows_is_zeros():
+    x = fluid.data("x", [3])
+    x.stop_gradient = False
+    (first,) = fluid.gradients(fluid.layers.reduce_sum(fluid.layers.tanh(x)), x)
+    (second,) = fluid.gradients(fluid.layers.reduce_sum(first * first), x)
+    main = fluid.default_main_program()
+    feed = {"x": np.array([0.1, -0.4, 2.0], "float32")}
+    (expected,) = computed(main, feed, [second])
+    for changed in (transform.expand(main), transform.simplify(main, second)):
+        np.testing.assert_allclose(computed(changed, feed, [second.name])[0], expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("whole", [False, True])
 def test_an_expanded_program_computes_the_same_gradients(whole):
     loss = trained_net()

@@ -209,11 +209,9 @@ class Equations:
         return Share(max(first, 0), total)
 
     def _without_steps(self, found: list[Equation]) -> list[Equation]:
-        """The equations but those of missing gradients that were a step to others, all of which are
-        right as a whole.
+        """The equations but those of gradients that were a step to others, all of which are right
+        as a whole: missing ones; and where steps may be gone, the rest of what they were.
         """
-        if not any(e.method == "missing" for e in found):
-            return found
         right = {e.key for e in found if e.why == WHOLE or self._whole(e) is not None}
         sources: dict[Key, set[Key]] = {}
         for mention in self._mentions[: self._sweep.end]:
@@ -221,11 +219,23 @@ class Equations:
             for key in filter(self._takes_gradient, flowing_to(mention)):
                 behind |= sources.get(key, {key})
             sources.update(dict.fromkeys(mention.writes.values(), behind))
-        return [
-            e
-            for e in found
-            if e.method != "missing" or not sources.get(e.key) or not sources[e.key] <= right
-        ]
+        rest = self._rest() if self._sweep.is_rewritten else set()
+
+        def is_step(e: Equation) -> bool:
+            behind = sources.get(e.key, set())
+            is_gone = e.method == "missing" and bool(behind)
+            is_rest = e.method == "wrong" and e.claim in rest and e.key.version > 0
+            return (is_gone or is_rest) and behind <= right
+
+        return [e for e in found if not is_step(e)]
+
+    def _rest(self) -> set[Key | None]:
+        """What operators read, or give beside what is read: gradients that nobody asked for."""
+        rest: set[Key | None] = {key for m in self._mentions for key in m.reads.values()}
+        for mention in self._mentions:
+            if not rest.isdisjoint(mention.writes.values()):
+                rest.update(mention.writes.values())
+        return rest
 
     def _of_nothing(self) -> list[Equation]:
         """The claims that belong to no value on the way: such gradients are zero."""

@@ -47,6 +47,8 @@ class ClaimedSweep:
     written: dict[str, list[Key]] = field(default_factory=dict)
     #: what fills the gradients of targets
     seeds: set[int] = field(default_factory=set)
+    #: whether its target is computed of gradients, and was told: steps may be something else
+    is_rewritten: bool = False
 
 
 def mentions_of(block: Block) -> list[Mention]:
@@ -119,8 +121,9 @@ def sweeps_of(
             "the program has no gradients to certify: append_backward, gradients or minimize "
             "writes them"
         )
-    is_told = "" in weights.values()  # then all of it is one sweep, and constants are no seeds
-    sweeps = [_settled(sweep, mentions) for sweep in _divided(parts, names, not is_told)]
+    if "" in weights.values():  # constants are no seeds then
+        return _told(parts, names, mentions, weights)
+    sweeps = [_settled(sweep, mentions) for sweep in _divided(parts, names, True)]
     _weight(sweeps[0], mentions, weights)
     for each in sweeps:
         if not each.targets:
@@ -128,6 +131,39 @@ def sweeps_of(
                 "no operator fills the gradient of what is differentiated; where gradients was "
                 "given target_gradients, say which: target_gradients={'y': 'weight'}"
             )
+    return sweeps
+
+
+def _told(
+    parts: Sequence[Mention],
+    names: Container[str],
+    mentions: Sequence[Mention],
+    weights: Mapping[str, str],
+) -> list[ClaimedSweep]:
+    """The sweeps of targets that are told: one of those that no gradients go into; behind it one
+    for each that is computed of gradients, beginning where it is there.
+
+    Raises:
+        ArgumentError: nothing behind a target computes gradients.
+    """
+    of_gradients = {key for part in parts for key in part.writes.values()}
+    begins: dict[str, int] = {}
+    for mention in mentions:
+        if not of_gradients.isdisjoint(mention.reads.values()):
+            of_gradients.update(mention.writes.values())
+            begins.update(dict.fromkeys(weights.keys() & mention.writes.keys(), mention.position))
+    ordered = [-1, *sorted(begins.values())]
+    sweeps = []
+    for begin, end in zip(ordered, [*ordered[1:], len(mentions)]):
+        told = {name: w for name, w in weights.items() if begins.get(name, -1) == begin}
+        between = [part for part in parts if begin < part.position < end]
+        if told and not between:
+            raise ArgumentError(f"target_gradients: nothing computes gradients behind {[*told]}")
+        if told:
+            (sweep,) = _divided(between, names, False)
+            sweep.is_rewritten = begin >= 0
+            _weight(_settled(sweep, mentions), mentions, told)
+            sweeps.append(sweep)
     return sweeps
 
 
