@@ -144,14 +144,14 @@ def _targets(op: Operator, outs: dict[str, Any], f: Builder) -> Iterable[tuple[s
     for slot, names in op.outputs.items():
         value = outs.get(slot)
         values = value if isinstance(value, (list, tuple)) else [value]
-        for name, each in zip(names, values):
-            if name == EMPTY:
+        for target, part in zip(names, values):
+            if target == EMPTY:
                 continue
-            zeros = op.block.var_recursive(name)
-            if each is not None:
-                yield name, each
-            elif zeros.has_shape and -1 not in zeros.shape:
-                yield name, f.fill_constant(shape=zeros.shape, dtype=zeros.dtype, value=0.0)
+            like = op.block.var_recursive(target)
+            if part is not None:
+                yield target, part
+            elif like.has_shape and -1 not in like.shape:
+                yield target, f.fill_constant(shape=like.shape, dtype=like.dtype, value=0.0)
 
 
 def _known(op: Operator, block: Block, name: str) -> Variable:
