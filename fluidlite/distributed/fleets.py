@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from ..errors import ArgumentError
+from ..ground.docstrings import Family
 from ..ground.spellings import Spelling
 from ..ir.program import Program, default_startup_program
 from ..ir.variable import Variable
@@ -77,6 +78,20 @@ class FleetOfAll:
         """
         names: list[str] = self._ask("get_pserver_endpoints")
         return ",".join(names) if to_string else names
+
+
+#: what is said where models are written
+SAVED = Family(
+    {
+        "executor": "what ran the program.",
+        "dirname": "the folder.",
+        "feeded_var_names": "names of the variables that are given.",
+        "target_vars": "the variables that the model computes.",
+        "export_for_deployment": "False writes the whole program, to be trained further.",
+        "filename": "one file for all variables; a file for each when None.",
+        "mode": "accepted.",
+    }
+)
 
 
 class OptimizerOfAll:

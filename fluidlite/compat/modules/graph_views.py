@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from ...errors import ArgumentError
 from ...ground.console import say
@@ -26,7 +26,11 @@ class IrNode:
         node: of ``core.Graph``.
     """
 
+    _of: ClassVar[str | None] = None  #: what nodes of the class are of
+
     def __init__(self, node: Node) -> None:
+        if self._of not in (None, "an operator" if node.is_op() else "a variable"):
+            raise ArgumentError(f"expected the node of {self._of}, got that of {node.name()!r}")
         self.node = node
 
     def __eq__(self, other: object) -> bool:
@@ -120,10 +124,7 @@ class IrVarNode(IrNode):
         ArgumentError: the node is an operator.
     """
 
-    def __init__(self, node: Node) -> None:
-        if not node.is_var():
-            raise ArgumentError(f"expected the node of a variable, got that of {node.name()}")
-        super().__init__(node)
+    _of = "a variable"
 
     def _declared(self) -> VarDesc:
         described = self.node.var()
@@ -162,10 +163,7 @@ class IrOpNode(IrNode):
         ArgumentError: the node is a variable.
     """
 
-    def __init__(self, node: Node) -> None:
-        if not node.is_op():
-            raise ArgumentError(f"expected the node of an operator, got that of {node.name()!r}")
-        super().__init__(node)
+    _of = "an operator"
 
     def rename_input(self, old_input_name: str, new_input_name: str) -> None:
         """Read another variable; links stay."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...compiler import BuildStrategy, CompiledProgram, ExecutionStrategy, GradientScaleStrategy
 from ...contrib import mixed_precision
-from ...distributed.fleets import FleetOfAll, OptimizerOfAll, split_files
+from ...distributed.fleets import SAVED, FleetOfAll, OptimizerOfAll, split_files
 from ...distributed.rewriting import data_parallel
 from ...errors import ArgumentError, UnsupportedError
 from ...ground import state
@@ -321,6 +321,7 @@ class Fleet(FleetOfAll, Described):
 
     # -- files -------------------------------------------------------------------------------------
 
+    @SAVED
     def save_persistables(
         self,
         executor: Executor,
@@ -331,10 +332,7 @@ class Fleet(FleetOfAll, Described):
         """Write all variables that stay in the scope; process 0 does, the others do nothing.
 
         Args:
-            executor: what ran the program.
-            dirname: the folder.
             main_program: the program; that which ``minimize`` was called for when None.
-            filename: one file for all variables; a file for each when None.
 
         Raises:
             ArgumentError: there is no program.
@@ -344,6 +342,7 @@ class Fleet(FleetOfAll, Described):
         if self.is_first_worker():
             save_persistables(executor, dirname, program, filename)
 
+    @SAVED
     def save_inference_model(
         self,
         executor: Executor,
@@ -357,12 +356,7 @@ class Fleet(FleetOfAll, Described):
         nothing.
 
         Args:
-            executor: what ran the program.
-            dirname: the folder.
-            feeded_var_names: names of the variables that are given.
-            target_vars: the variables that the model computes.
             main_program: the program; as it was before ``minimize`` when None.
-            export_for_deployment: False writes the whole program, to be trained further.
 
         Returns:
             the names of the targets.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ....contrib import mixed_precision
-from ....distributed.fleets import FleetOfAll, OptimizerOfAll, split_files
+from ....distributed.fleets import SAVED, FleetOfAll, OptimizerOfAll, split_files
 from ....distributed.rewriting import data_parallel
 from ....errors import ArgumentError, ExplainedError, UnsupportedError
 from ....ground import state
@@ -389,20 +389,19 @@ class Fleet(FleetOfAll):
 
     # -- files -------------------------------------------------------------------------------------
 
+    @SAVED
     def save_persistables(
         self, executor: Any, dirname: Path, main_program: Program | None = None, mode: int = 0
     ) -> None:
         """Write all variables that stay in the scope; process 0 does, the others do nothing.
 
         Args:
-            executor: what ran the program.
-            dirname: the folder.
             main_program: the program; the default one when None.
-            mode: accepted.
         """
         if self.is_first_worker():
             save_persistables(executor, dirname, main_program or default_main_program())
 
+    @SAVED
     def save_inference_model(
         self,
         executor: Any,
@@ -417,13 +416,7 @@ class Fleet(FleetOfAll):
         nothing.
 
         Args:
-            executor: what ran the program.
-            dirname: the folder.
-            feeded_var_names: names of the variables that are given.
-            target_vars: the variables that the model computes.
             main_program: the program; the default one when None.
-            export_for_deployment: False writes the whole program, to be trained further.
-            mode: accepted.
         """
         if self.is_first_worker():
             save_inference_model(
