@@ -43,36 +43,23 @@ graph_reindex: Callable[..., tuple[Any, Any, Any]] = _INCUBATE(
 )
 
 
-def graph_sample_neighbors(
-    row: Operand,
-    colptr: Operand,
-    input_nodes: Operand,
-    eids: Operand | None = None,
-    perm_buffer: Operand | None = None,
-    sample_size: int = -1,
-    return_eids: bool = False,
-    flag_perm_buffer: bool = False,
-    name: str | None = None,
-) -> tuple[Any, ...]:
-    """Some of the neighbours of nodes, drawn without putting any back.
+def _drawn(parts: tuple[Any, ...], flag_perm_buffer: bool = False) -> tuple[Any, ...]:
+    """The neighbours as they are.
 
     Args:
-        row: the neighbours of the first node, of the second one, ...
-        colptr: [nodes + 1]: where those of each begin in ``row``.
-        input_nodes: the nodes.
-        eids: a number for each of ``row``.
-        perm_buffer, flag_perm_buffer, name: accepted.
-        sample_size: how many of each at most; all when -1.
-        return_eids: whether to give the numbers of what was drawn, too.
-
-    Returns:
-        the neighbours, how many each node has, and their ``eids``.
-
-    Raises:
-        ArgumentError: ``return_eids`` without ``eids``.
-        OutOfRangeError: there is no such node.
+        parts: what was drawn.
+        flag_perm_buffer: accepted.
     """
-    return geometric.sample_neighbors(row, colptr, input_nodes, sample_size, eids, return_eids)
+    return parts
+
+
+graph_sample_neighbors: Callable[..., tuple[Any, ...]] = _INCUBATE(
+    geometric.sample_neighbors,
+    "graph_sample_neighbors",
+    order="row, colptr, input_nodes, eids, perm_buffer, sample_size, return_eids, "
+    "flag_perm_buffer, name",
+    then=_drawn,
+)
 
 
 def graph_khop_sampler(
