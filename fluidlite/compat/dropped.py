@@ -67,6 +67,20 @@ def _rank(a: Any) -> int:
     return np.ndim(a)
 
 
+def _sctypes() -> dict[str, list[Any]]:
+    """The types of ``np.sctypes``, by their families."""
+    families = {
+        "int": "int8 int16 int32 int64",
+        "uint": "uint8 uint16 uint32 uint64",
+        "float": "float16 float32 float64 longdouble",
+        "complex": "complex64 complex128 clongdouble",
+    }
+    of = {
+        family: [getattr(np, each) for each in names.split()] for family, names in families.items()
+    }
+    return {**of, "others": [bool, object, bytes, str, np.void]}
+
+
 #: a name that NumPy has dropped -> the one that means it now
 _RENAMED = {
     "float_": "float64",
@@ -109,6 +123,7 @@ DROPPED: dict[str, dict[str, tuple[str, Callable[[], Any]]]] = {
         "NINF": ("-np.inf", lambda: -np.inf),
         "PZERO": ("0.0", lambda: 0.0),
         "NZERO": ("-0.0", lambda: -0.0),
+        "sctypes": ("a list of types", _sctypes),
         "asscalar": ("a.item()", lambda: _asscalar),
         "asfarray": ("np.asarray", lambda: _asfarray),
         "in1d": ("np.isin", lambda: _in1d),

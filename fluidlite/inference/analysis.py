@@ -58,6 +58,9 @@ class PaddleBuf:
     (8, [1.0, 2.0])
     """
 
+    #: what a list of whole numbers said, for tensors that call them int64, as programs for 1.6 do
+    whole: np.ndarray[Any, Any] | None = None
+
     def __init__(self, data: int | Sequence[float] | np.ndarray[Any, Any]) -> None:
         if isinstance(data, (int, np.integer)):
             self._bytes: np.ndarray[Any, Any] = np.zeros(int(data), np.uint8)
@@ -79,6 +82,8 @@ class PaddleBuf:
             raise ArgumentError(
                 f"expected a list or an array of numbers, got {data!r:.60}"
             ) from None
+        is_whole = isinstance(data, list) and all(isinstance(each, int) for each in data)
+        self.whole = np.array(data, np.int64) if is_whole and data else None
         new = np.frombuffer(array.tobytes(), np.uint8).copy()
         old = getattr(self, "_bytes", new)
         self._bytes = np.concatenate([new, np.zeros(max(0, old.size - new.size), np.uint8)])
@@ -89,7 +94,7 @@ class PaddleBuf:
         Args:
             array: the array.
         """
-        self._bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        self._bytes, self.whole = np.ascontiguousarray(array).reshape(-1).view(np.uint8), None
 
     def resize(self, length: int) -> None:
         """Become longer; what was there is let go.
@@ -176,7 +181,8 @@ class PaddleTensor(Described):
         Raises:
             ArgumentError: there are fewer values than its shape has.
         """
-        numbers = self.data.numbers(self.dtype.name.lower())
+        dtype, whole = self.dtype.name.lower(), self.data.whole
+        numbers = self.data.numbers(dtype) if whole is None or dtype != "int64" else whole
         count = int(np.prod(self.shape, dtype=int))
         if numbers.size < count or self.data.empty():
             raise ArgumentError(

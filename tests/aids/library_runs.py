@@ -51,6 +51,7 @@ ROWS = {
     "paddle2onnx-0.4": Row(
         ["paddle2onnx==0.4", "protobuf<3.21"], "onnx_files", 1e-6, needs="onnxruntime"
     ),
+    "senta-1.0.3": Row(["Senta==1.0.3"], "sentiment", 1e-5),
     "pgl-1.2.0": Row(["pgl==1.2.0"], "graphs", 2e-6, cython="pgl/graph_kernel.pyx"),
 }
 

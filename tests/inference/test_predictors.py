@@ -302,6 +302,17 @@ def test_products_of_sequences_get_the_threads_that_the_configuration_says(monke
     assert counts == [1, 4, 2, 4]
 
 
+def test_a_list_of_whole_numbers_is_int64_where_the_tensor_says_so():
+    tensor = core.PaddleTensor()
+    tensor.data, tensor.shape = core.PaddleBuf([1, 2**40]), [2, 1]
+    tensor.dtype = core.PaddleDType.INT64
+    assert tensor.as_ndarray().tolist() == [[1], [2**40]]
+    assert tensor.data.float_data()[0] == 1.0
+    tensor.data.reset([0.5, 1.0, 2.0, 3.0])
+    tensor.dtype = core.PaddleDType.FLOAT32
+    assert tensor.as_ndarray().tolist() == [[0.5], [1.0]]
+
+
 def test_inputs_and_outputs_go_without_copies_of_tensors():
     config = sequences()
     config.switch_use_feed_fetch_ops(False)

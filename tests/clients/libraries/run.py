@@ -29,4 +29,6 @@ def main(name, sentences):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    program, sentences = sys.argv[1:]
+    sys.argv = [program]  # some libraries read it
+    main(program, sentences)
