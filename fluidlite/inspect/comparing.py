@@ -40,7 +40,7 @@ class Comparing:
             problem = f"the gradient has shape {list(slope.shape)}, expected {list(array.shape)}"
             slope = None
         probe = Probe(total, array, slope, self._limits)
-        slopes = self._slopes(probe, array.size)
+        slopes = self._slopes(probe, probe.size)
         if not slopes:
             return Checked(name, array.shape, order, not problem, 0, 0.0, None, 0.0, 0.0, problem)
         worst = max(slopes, key=lambda s: (not s.ok, s.error))

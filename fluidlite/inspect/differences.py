@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,6 +24,40 @@ class Limits(NamedTuple):
     step: float
 
 
+def _parts_of(array: Array) -> Array:
+    return np.stack([array.real, array.imag], -1)
+
+
+def weight_like(rng: np.random.Generator, value: Array, is_random: bool = True) -> Array:
+    """What a result is weighted with: complex numbers where it has some.
+
+    Args:
+        rng: draws them.
+        value: the result.
+        is_random: False for ones.
+    """
+    weight: Array = np.ones(value.shape)
+    if is_random:
+        weight = np.asarray(rng.normal(size=value.shape))
+    if value.dtype.kind != "c":
+        return weight
+    return weight + 1j * (rng.normal(size=value.shape) if is_random else 0.0)
+
+
+def weighed(weights: Iterable[Array], values: Iterable[Array]) -> tuple[float, float]:
+    """The sum of weighted results, of which gradients are taken, and that of absolute values.
+
+    Args:
+        weights: what flows back to each result.
+        values: the results.
+    """
+    products = [(np.conj(w) * v).real for w, v in zip(weights, values)]
+    return (
+        float(sum(np.sum(p) for p in products)),
+        float(sum(np.sum(np.abs(p)) for p in products)),
+    )
+
+
 @dataclass(frozen=True)
 class Slope:
     """The derivative at one element."""
@@ -39,6 +73,9 @@ class Slope:
 class Probe:
     """Compares a gradient with central differences of a function of an array.
 
+    Complex numbers are their parts, which a last index tells apart: 0 real, 1 imaginary.  The
+    gradient is the slope by the real part, and as its imaginary part that by the imaginary one.
+
     Args:
         function: the function.
         value: where.
@@ -49,10 +86,20 @@ class Probe:
     def __init__(
         self, function: Function, value: Array, gradient: Array | None, limits: Limits
     ) -> None:
-        self._function = function
-        self._value = value
-        self._gradient = np.zeros(value.shape) if gradient is None else gradient
+        is_complex = value.dtype.kind == "c"
+        self._function: Function = (
+            (lambda parts: function(parts[..., 0] + 1j * parts[..., 1])) if is_complex else function
+        )
+        self._value = _parts_of(value) if is_complex else value
+        self._gradient = np.zeros(self._value.shape)
+        if gradient is not None:
+            self._gradient = _parts_of(gradient) if is_complex else gradient
         self._limits = limits
+
+    @property
+    def size(self) -> int:
+        """How many slopes there are: two an element of complex numbers."""
+        return int(self._value.size)
 
     def at(self, number: int) -> Slope:
         """The derivative at an element.

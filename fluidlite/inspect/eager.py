@@ -14,8 +14,8 @@ from ..eager.prepared import Generator, generator
 from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError
 from .comparing import Comparing
-from .differences import Array, Limits
-from .float64 import dense, is_float
+from .differences import Array, Limits, weighed, weight_like
+from .float64 import dense, is_continuous, widened
 from .report import Checked, Report
 
 
@@ -62,8 +62,8 @@ class EagerCheck:
         self._values: dict[str, Array] = {}
         for name, value in inputs.items():
             array = dense(value.array) if isinstance(value, TensorCore) else np.asarray(value)
-            self._values[name] = array.astype("float64") if is_float(array) else array
-        self._sources = [name for name, value in self._values.items() if is_float(value)]
+            self._values[name] = widened(array)
+        self._sources = [name for name, value in self._values.items() if is_continuous(value)]
         if not self._sources:
             raise ArgumentError(
                 "expected floats among the inputs, got none; only floats have gradients"
@@ -93,9 +93,7 @@ class EagerCheck:
 
     def _drawn(self, outs: Sequence[Any], order: int) -> list[Array]:
         return [
-            self._rng.normal(size=out.array.shape)
-            if order > 1 or out.array.size > 1
-            else np.ones(out.array.shape)
+            weight_like(self._rng, dense(out.array), order > 1 or out.array.size > 1)
             for out in outs
         ]
 
@@ -116,7 +114,7 @@ class EagerCheck:
         with _restarted(self._seed), enable_grad():
             outs = tensors_in("what the function returns", self._function(*tensors.values()))
             for out in outs:
-                if not is_float(dense(out.array)):
+                if not is_continuous(dense(out.array)):
                     raise ArgumentError(
                         f"expected the function to return floats, got {out.array.dtype}; only "
                         f"floats have gradients"
@@ -139,10 +137,6 @@ class EagerCheck:
 
         def total(data: Array) -> tuple[float, float]:
             _, outs = self._outputs({**self._values, name: data}, self._weights[: order - 1])
-            products = [w * dense(t.array) for w, t in zip(self._weights[order - 1], outs)]
-            return (
-                float(sum(np.sum(p) for p in products)),
-                float(sum(np.sum(np.abs(p)) for p in products)),
-            )
+            return weighed(self._weights[order - 1], [dense(each.array) for each in outs])
 
         return total

@@ -14,8 +14,8 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..opdef.gradient import Tape, is_constant
 from ..opdef.interpreter import Eval
-from .differences import Limits, Probe, Slope
-from .float64 import dense, is_float, with_data
+from .differences import Limits, Probe, Slope, weighed, weight_like
+from .float64 import dense, is_continuous, with_data
 from .gradient_paths import place
 from .report import FaultyRule, number
 from .seeded_runs import OperatorRun
@@ -132,21 +132,15 @@ class _Alone:
         for slot, value in outs.items():
             if slot in seen.want and (all_count or not slots[slot].constant):
                 for k, (output, name) in enumerate(zip(_listed(value), seen.op.outputs[slot])):
-                    if name in counted and is_float(output) and output.size:
+                    if name in counted and is_continuous(output) and output.size:
                         one = output.size == 1  # then reports show the slope itself
-                        self._weights[slot, k] = (
-                            np.ones(output.shape) if one else rng.normal(size=output.shape)
-                        )
+                        self._weights[slot, k] = weight_like(rng, output, not one)
 
     def total(self, ins: Mapping[str, Any]) -> tuple[float, float]:
         """The weighted sum of the outputs, and that of their absolute values."""
         outs = self._f.apply(self.seen.instance, ins, self.seen.want)
-        total = size = 0.0
-        for (slot, k), weight in self._weights.items():
-            products = weight * _listed(outs[slot])[k]
-            total += float(np.sum(products))
-            size += float(np.sum(np.abs(products)))
-        return total, size
+        found = [_listed(outs[slot])[k] for slot, k in self._weights]
+        return weighed(self._weights.values(), found)
 
     def gradients(self, places: list[tuple[str, int]]) -> list[Any]:
         """The rule's gradients of that sum with respect to inputs; None where nothing flows.
@@ -173,7 +167,7 @@ def _examined(
         for slot, names in op.inputs.items()
         for k, name in enumerate(names)
         if name in concerned.reads
-        and is_float(value := _listed(seen.ins[slot])[k])
+        and is_continuous(value := _listed(seen.ins[slot])[k])
         and dense(value).size
     ]
     if not places:

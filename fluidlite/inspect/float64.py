@@ -56,15 +56,15 @@ def widened(value: Any) -> Any:
     if isinstance(value, LoDTensor):
         data = widened(value.data)
         return LoDTensor(data, value.offsets) if value.offsets else data
-    if isinstance(value, np.ndarray) and value.dtype.kind == "c":
-        return value.astype("complex128")
-    return value.astype("float64") if is_float(value) else value
+    if not is_continuous(value):
+        return value
+    return value.astype("complex128" if value.dtype.kind == "c" else "float64")
 
 
-def is_float(value: Any) -> bool:
-    """Whether a value is an array of floats, or a LoDTensor of them."""
+def is_continuous(value: Any) -> bool:
+    """Whether a value is an array of floats or complex numbers, or a LoDTensor of them."""
     data = value.data if isinstance(value, LoDTensor) else value
-    return isinstance(data, np.ndarray) and data.dtype.kind == "f"
+    return isinstance(data, np.ndarray) and data.dtype.kind in "fc"
 
 
 def dense(value: Any) -> Any:

@@ -11,7 +11,7 @@ from .. import unique_name
 from ..backward import gradients
 from ..errors import ArgumentError, GradientCheckError, suggestion
 from ..ground.arguments import refused
-from ..ground.dtypes import DType, Kind
+from ..ground.dtypes import Kind, as_dtype
 from ..ground.values import LoDTensor, SelectedRows
 from ..input import data
 from ..ir.block import Block
@@ -22,11 +22,11 @@ from ..ir.variable import Variable
 from ..runtime.executor import Executor
 from ..scope import Scope, global_scope
 from .comparing import Comparing
-from .differences import STEP, Array, Limits
+from .differences import STEP, Array, Limits, weighed, weight_like
 from .eager import EagerCheck, takes_tensors
 from .explain import explain_gradient
 from .faulty_rules import between, driving_operators, find_culprits
-from .float64 import dense, in_float64, is_float, persistable_values, widened, with_data
+from .float64 import dense, in_float64, is_continuous, persistable_values, widened, with_data
 from .report import Checked, Report
 from .seeded_runs import SeededRuns
 
@@ -58,7 +58,8 @@ def gradcheck(
     """Compare the gradients of a program, or of a function of eager tensors, with finite
     differences, in double precision.
 
-    Gradients are taken with respect to every float in ``inputs`` and every trainable parameter. A
+    Gradients are taken with respect to every float in ``inputs``, both parts of every complex
+    number, and every trainable parameter. A
     target of several elements is weighted with random numbers. From the second order on, the
     gradients of the order before, weighted likewise, are differentiated.
 
@@ -159,20 +160,20 @@ def _of_program(
                 f"{suggestion(name, program.global_block().vars)}"
             )
         fed_value = value if isinstance(value, LoDTensor) else np.asarray(value)
-        wanted = name in block.vars and block.vars[name].dtype.is_float
-        if wanted and not isinstance(fed_value, LoDTensor):
-            fed_value = fed_value.astype("float64")
+        wanted = name in block.vars and block.vars[name].dtype
+        if wanted and wanted.is_continuous and not isinstance(fed_value, LoDTensor):
+            fed_value = fed_value.astype("complex128" if wanted.is_complex else "float64")
         if name in block.vars:
             fed[name] = widened(fed_value)
     persistables = persistable_values(pruned, global_scope() if scope is None else scope)
-    sources = [name for name, value in fed.items() if is_float(value)]
+    sources = [name for name, value in fed.items() if is_continuous(value)]
     sources += [
         p.name
         for p in pruned.all_parameters()
         if p.trainable
         and not p.stop_gradient
         and p.name not in fed
-        and is_float(persistables.get(p.name))
+        and is_continuous(persistables.get(p.name))
     ]
     for name in sources:
         block.vars[name].stop_gradient = False
@@ -201,7 +202,7 @@ def _goal(target: Any, program: Program) -> str:
             f"the target {name!r} is a variable of another program or block, {described(target)}; "
             f"the program's own is {described(known[name])}; give it by its name"
         )
-    if known[name].kind is not Kind.LOD_TENSOR or not known[name].dtype.is_float:
+    if known[name].kind is not Kind.LOD_TENSOR or not known[name].dtype.is_continuous:
         raise ArgumentError(
             f"expected the target to be a tensor of floats, got {known[name]!r}; only floats have "
             f"gradients"
@@ -231,7 +232,7 @@ def _of_function(function: Callable[..., Any], inputs: Any, seed: int) -> _Case:
 def _fed(name: str, value: Any) -> Variable:
     array, level = dense(value), len(value.offsets) if isinstance(value, LoDTensor) else 0
     made = data(name, [-1, *array.shape[1:]] if level else array.shape, array.dtype, level)
-    made.stop_gradient = not made.dtype.is_float
+    made.stop_gradient = not made.dtype.is_continuous
     return made
 
 
@@ -289,10 +290,10 @@ class _Check:
             while name in block.vars:
                 name += "@"
             shape = goal.shape if goal.has_shape else None
-            block.create_var(name=name, shape=shape, dtype=DType.FP64, stop_gradient=True)
-            size = dense(value).shape
-            random = all_random or dense(value).size > 1
-            self.values[name] = self.rng.normal(size=size) if random else np.ones(size)
+            weight = weight_like(self.rng, dense(value), all_random or dense(value).size > 1)
+            dtype = as_dtype(weight.dtype)
+            block.create_var(name=name, shape=shape, dtype=dtype, stop_gradient=True)
+            self.values[name] = weight
             names.append(name)
         return names
 
@@ -305,11 +306,7 @@ class _Check:
 
         def total(data: Array) -> tuple[float, float]:
             found = before.run({**self.values, name: with_data(value, data)})
-            products = [w * dense(v) for w, v in zip(factors, found)]
-            return (
-                float(sum(np.sum(p) for p in products)),
-                float(sum(np.sum(np.abs(p)) for p in products)),
-            )
+            return weighed(factors, map(dense, found))
 
         return self.comparing.compare(name, array, gradient, total, order)
 

@@ -422,3 +422,34 @@ assert "networkx" in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_both_parts_of_complex_numbers_are_moved():
+    rng = np.random.default_rng(0)
+    z, w = (rng.normal(size=shape) + 1j * rng.normal(size=shape) for shape in ([2, 3], [3, 2]))
+
+    def product(z, w):
+        return fluid.paddle.matmul(fluid.paddle.sin(z), w)
+
+    report = fluid.gradcheck(product, {"z": z, "w": w}, order=2)
+    assert report.ok and [each.elements for each in report.inputs] == [12, 12, 12, 12]
+    tensors = [fluid.to_tensor(each) for each in (z, w)]
+    assert fluid.gradcheck(lambda z, w: product(z, w).abs(), tensors, order=3).ok
+
+
+def test_a_rule_without_conjugates_is_found():
+    class Square(fluid.paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(context, z):
+            context.save_for_backward(z)
+            return z * z
+
+        @staticmethod
+        def backward(context, slope):
+            (z,) = context.saved_tensor()
+            return slope * z * 2.0
+
+    report = fluid.gradcheck(
+        Square.apply, [fluid.to_tensor(np.array([1.0 + 2.0j]))], raise_error=False
+    )
+    assert not report.ok
