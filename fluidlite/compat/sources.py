@@ -73,7 +73,9 @@ SOURCES: dict[str, str] = {
     "paddle.fluid.contrib.reader": "compat.modules.sharing",
     "paddle.fluid.contrib.quantize": "",
     "paddle.fluid.contrib.slim": "",
-    "paddle.fluid.contrib.slim.quantization": "compat.modules.quantization",
+    "paddle.fluid.contrib.slim.quantization": (
+        "compat.modules.quantization compat.modules.calibration"
+    ),
     "paddle.fluid.contrib.utils": "",
     "paddle.fluid.core": "compat.modules.core core inference.analysis compat.modules.graphs",
     "paddle.fluid.core_avx": "compat.modules.core core inference.analysis compat.modules.graphs",

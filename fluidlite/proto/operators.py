@@ -43,6 +43,7 @@ _FIELDS = {
 _KNOBS = {"mkldnn_data_type", "workspace_size_MB", "exhaustive_search", "head_number"}
 _KNOBS_BEGIN = re.compile(
     r"use_|fuse_|fused_|with_quant|Scale_|scale_(in|out|x|y)$|[xy]_data_format"
+    r"|quantiz|skip_quant|out_(threshold|min|max)$|.*(\.min|\.max|_quant_scale)$"
 )
 _WRAPPED: dict[str, Callable[[Any], Any]] = {"LONG": Long, "BLOCK": BlockRef}
 

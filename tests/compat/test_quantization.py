@@ -1,5 +1,6 @@
 """``fluid.contrib.slim.quantization`` beside recordings of fluid 1.8.5."""
 
+import copy
 import functools
 import gzip
 import importlib.util
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.compat.modules import graphs, quantization
+from fluidlite.compat.modules import calibration, graphs, quantization
 from fluidlite.compat.modules.graph_views import IrGraph
 from fluidlite.errors import ArgumentError, UnknownVariableError, UnsupportedError
 
@@ -26,6 +27,18 @@ TRAINED = [
     *("conv.abs_max.range_abs_max", "conv.moving_average_abs_max.range_abs_max"),
     *("conv.range_abs_max.moving_average_abs_max", "residual.more", "products.more"),
 ]
+#: ways to find scales after training, and networks whose operators are all rounded
+AFTER = [
+    "conv.KL.range_abs_max.channel_wise_abs_max",
+    "residual.abs_max.moving_average_abs_max.abs_max",
+]
+AFTER += [
+    "products.KL.abs_max.abs_max",
+    "conv.min_max.range_abs_max.abs_max",
+    "residual.full",
+    "products.full",
+]
+_MARKS = ("out_threshold", "out_min", "out_max", "quantization_type", "min", "max")
 
 
 @functools.cache
@@ -60,6 +73,21 @@ def by_results(program):
     return found
 
 
+def nearly(mine, real):
+    if isinstance(real, str) or mine is None:
+        return mine == real
+    return np.shape(mine) == np.shape(real) and np.allclose(mine, real, rtol=1e-4, atol=1e-6)
+
+
+def declared(program):
+    """Shapes and persistence of what operators name, without numbers in names."""
+    sides = [op[side] for op in program["ops"] for side in ("inputs", "outputs")]
+    named = {name for side in sides for names in side.values() for name in names}
+    variables = program["vars"].items()
+    used = {n: v for n, v in variables if n in named - {"feed", "fetch"}}
+    return {plain_name(n): (shape, kept) for n, (shape, _, kept) in used.items()}
+
+
 def assert_same_program(mine, real):
     mine_ops, real_ops = by_results(mine), by_results(real)
     assert sorted(mine_ops) == sorted(real_ops)
@@ -67,12 +95,8 @@ def assert_same_program(mine, real):
         found = mine_ops[key]
         assert (found["inputs"], found["outputs"]) == (op["inputs"], op["outputs"]), key
         for name, value in op["attrs"].items():
-            wanted = pytest.approx(value, rel=1e-4) if isinstance(value, float) else value
-            assert found["attrs"].get(name) == wanted, (key, name)
-    mine_vars, real_vars = (
-        {plain_name(n): (v[0], v[2]) for n, v in program["vars"].items() if v}
-        for program in (mine, real)
-    )
+            assert nearly(found["attrs"].get(name), value), (key, name)
+    mine_vars, real_vars = declared(mine), declared(real)
     assert mine_vars == real_vars
 
 
@@ -98,6 +122,64 @@ def test_a_training_and_what_is_made_of_it_are_those_of_fluid(name):
         assert np.allclose(mine[part], real[part], rtol=2e-4, atol=2e-5), part
     for part in ("states", "frozen_states", "int8_states"):
         assert_same_states(mine[part], real[part])
+
+
+class Calibration(calibration.PostTrainingQuantization):
+    """One that remembers its program, whose marks a file keeps to itself."""
+
+    def quantize(self):
+        Calibration.program = super().quantize()
+
+
+class Calibrated:
+    PostTrainingQuantization = Calibration
+
+
+@pytest.mark.parametrize("name", AFTER)
+def test_scales_that_are_found_after_training_are_those_of_fluid(name):
+    real, case = copy.deepcopy(recorded()["post"][name]), dict(script().post_cases())[name]
+    mine = script().post(fluid, Calibrated, *case)
+    marked = {tuple(op.output_arg_names): op for op in Calibration.program.global_block().ops}
+    for op in real["program"]["ops"]:
+        found = marked.get(tuple(n for names in op["outputs"].values() for n in names))
+        for attribute, value in op["attrs"].items():
+            if found is not None and attribute.rpartition(".")[2] in _MARKS:
+                assert nearly(found.attr(attribute), value), attribute
+        op["attrs"] = {n: v for n, v in op["attrs"].items() if n not in _SHOWN}
+    assert_same_program(mine["program"], real["program"])
+    assert_same_states(mine["states"], real["states"])
+    assert np.allclose(mine["out"], real["out"], rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", ["conv.channel_wise_abs_max.8", "products.abs_max.16"])
+def test_weights_that_are_stored_as_whole_numbers_are_those_of_fluid(name):
+    real, case = recorded()["weight"][name], dict(script().weight_cases())[name]
+    mine = script().weight_only(fluid, calibration, *case)
+    for part in ("quantized_model", "test_model"):
+        assert_same_states(mine[part]["states"], real[part]["states"])
+    assert np.allclose(mine["out"], real["out"], rtol=2e-4, atol=2e-5)
+
+
+def test_calibration_refuses_what_it_cannot_do(tmp_path):
+    executor, rows = fluid.Executor(), lambda: iter(())
+    with pytest.raises(ArgumentError, match="one of batch_generator and sample_generator"):
+        calibration.PostTrainingQuantization(executor, model_dir="a")
+    with pytest.raises(ArgumentError, match="an executor and the folder"):
+        calibration.PostTrainingQuantization(model_dir="a", sample_generator=rows)
+    with pytest.raises(ArgumentError, match="algo to be one of KL, abs_max, min_max"):
+        calibration.PostTrainingQuantization(
+            executor, model_dir="a", sample_generator=rows, algo="direct"
+        )
+    script().saved_model(fluid, "conv", str(tmp_path), executor)
+    empty = calibration.PostTrainingQuantization(
+        executor, model_dir=str(tmp_path), sample_generator=rows
+    )
+    with pytest.raises(ArgumentError, match="expected data"):
+        empty.quantize()
+    with pytest.raises(ArgumentError, match="expected quantize"):
+        empty.save_quantized_model(str(tmp_path / "b"))
+    with pytest.raises(ArgumentError, match="weight_bits to be one of 8, 16"):
+        calibration.WeightQuantization(str(tmp_path)).quantize_weight_to_int("b", weight_bits=4)
 
 
 def test_few_bits_give_the_programs_of_fluid():

@@ -11,9 +11,9 @@ from . import rounding
 from .graph_views import IrGraph
 from .rounding import ABS_MAX, BY_SLICE, CONVOLUTIONS, MOVING, RANGE
 
-_PRODUCTS = [*CONVOLUTIONS, "mul", "matmul"]
+PRODUCTS = [*CONVOLUTIONS, "mul", "matmul"]
 _ACTIVATIONS = ["relu", "relu6", "leaky_relu", "tanh", "swish"]
-_OTHERS = [
+OTHERS = [
     *("pool2d", "elementwise_add", "concat", "softmax", "argmax", "transpose", "equal", "gather"),
     *("greater_equal", "greater_than", "less_equal", "less_than", "mean", "not_equal", "reshape"),
     *("reshape2", "bilinear_interp", "nearest_interp", "trilinear_interp", "slice", "squeeze"),
@@ -21,9 +21,11 @@ _OTHERS = [
 ]
 
 
-def _one_of(name: str, value: Any, known: Sequence[str]) -> None:
+def one_of(name: str, value: Any, known: Sequence[Any]) -> None:
+    """Refuse an argument that is none of some."""
     if value not in known:
-        raise ArgumentError(f"expected {name} to be one of {', '.join(known)}, got {value!r}")
+        listed = ", ".join(map(str, known))
+        raise ArgumentError(f"expected {name} to be one of {listed}, got {value!r}")
 
 
 def _checked(graph: Any) -> IrGraph:
@@ -70,7 +72,7 @@ class QuantizationTransformPass:
         UnsupportedError: a function of the user's is given.
     """
 
-    _supported_quantizable_op_type = _PRODUCTS
+    _supported_quantizable_op_type = PRODUCTS
 
     def __init__(
         self,
@@ -99,10 +101,10 @@ class QuantizationTransformPass:
                 "fluidlite.transform.insert_before"
             )
         kinds = [ABS_MAX, RANGE, MOVING]
-        _one_of("activation_quantize_type", activation_quantize_type, kinds)
-        _one_of("weight_quantize_type", weight_quantize_type, [*kinds, BY_SLICE])
+        one_of("activation_quantize_type", activation_quantize_type, kinds)
+        one_of("weight_quantize_type", weight_quantize_type, [*kinds, BY_SLICE])
         for each in quantizable_op_type:
-            _one_of("each of quantizable_op_type", each, _PRODUCTS)
+            one_of("each of quantizable_op_type", each, PRODUCTS)
         self._scope = scope
         self._options = {
             "types": list(quantizable_op_type),
@@ -146,7 +148,7 @@ class AddQuantDequantPass:
         ArgumentError: a type is unknown.
     """
 
-    _supported_quantizable_op_type = _OTHERS
+    _supported_quantizable_op_type = OTHERS
     _activation_type = _ACTIVATIONS
 
     def __init__(
@@ -160,8 +162,8 @@ class AddQuantDequantPass:
         is_full_quantized: bool = False,
     ) -> None:
         for each in quantizable_op_type:
-            _one_of("each of quantizable_op_type", each, _OTHERS)
-        types = _OTHERS if is_full_quantized else list(quantizable_op_type)
+            one_of("each of quantizable_op_type", each, OTHERS)
+        types = OTHERS if is_full_quantized else list(quantizable_op_type)
         skip = _patterns(skip_pattern)
         self._scope = scope
         self._options = {"types": types, "bits": quant_bits, "rate": moving_rate, "skip": skip}
@@ -241,7 +243,7 @@ class ConvertToInt8Pass:
             ArgumentError: this is none.
             UnknownVariableError: a weight is not in the scope.
         """
-        return _changed(graph, rounding.as_int8, self._scope, _PRODUCTS)
+        return _changed(graph, rounding.as_int8, self._scope, PRODUCTS)
 
 
 class TransformForMobilePass:
