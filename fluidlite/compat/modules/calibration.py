@@ -33,7 +33,7 @@ def likely_scale(values: Any) -> float:
     """
     most = float(values.max(initial=0))
     counts, edges = np.histogram(values, _BINS, (float(values.min(initial=most)), most))
-    best, found = np.inf, _BINS - 1
+    best, cut = np.inf, _BINS - 1
     for size in range(int((_BINS - 1) * _LEAST), _BINS):
         if counts[size - 1] == 0:
             continue
@@ -41,8 +41,8 @@ def likely_scale(values: Any) -> float:
         kept[-1] += counts[size:].sum()
         divergence = _divergence(kept, _coarse(counts[:size], kept))
         if divergence < best:
-            best, found = divergence, size
-    return (found + 0.5) * float(edges[1] - edges[0])
+            best, cut = divergence, size
+    return (cut + 0.5) * float(edges[1] - edges[0])
 
 
 def _coarse(counts: Any, kept: Any) -> Any:
@@ -155,15 +155,15 @@ class PostTrainingQuantization:
         self, program: Program, feeds: Sequence[str], names: Sequence[str]
     ) -> dict[str, Any]:
         """All that variables hold while the model reads the data."""
-        found: dict[str, list[Any]] = {name: [] for name in names}
+        values: dict[str, list[Any]] = {name: [] for name in names}
         for feed in islice(self._feeds(program, feeds), self._count):
             for name, value in zip(
                 names, self._executor.run(program, feed=feed, fetch_list=list(names))
             ):
-                found[name].append(np.ravel(value))
-        if not all(found.values()):
+                values[name].append(np.ravel(value))
+        if not all(values.values()):
             raise ArgumentError("expected data to find scales with, got none")
-        return {name: np.concatenate(each) for name, each in found.items()}
+        return {name: np.concatenate(each) for name, each in values.items()}
 
     def _feeds(self, program: Program, names: Sequence[str]) -> Iterable[dict[str, Any]]:
         if self._batches is not None:
