@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable
+from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -236,6 +237,30 @@ def matmul(x: Any, y: Any) -> Any:
     return found if found.dtype == x.dtype or not is_bfloat16(x.dtype) else found.astype(x.dtype)
 
 
+_SMALL_TRIANGLE = 64  #: rows up to which the mask of a triangle is kept
+
+
+@lru_cache(maxsize=128)
+def _triangle(rows: int, columns: int, k: int, lower: bool, size: int) -> Any:
+    """Ones in all bits of the elements of a triangle, zeros elsewhere."""
+    inside = (np.tril if lower else np.triu)(np.ones((rows, columns), bool), k)
+    return -inside.astype(f"i{size}")
+
+
+def tril(x: Any, k: int = 0, lower: bool = True) -> Any:
+    """What is on a diagonal and below, or above; of stacks of small matrices by masking bits."""
+    stacked = type(x) is np.ndarray and x.ndim > 2 and max(x.shape[-2:]) <= _SMALL_TRIANGLE
+    if not stacked or x.dtype.kind not in "fi" or x.dtype.itemsize > 8:
+        return (np.tril if lower else np.triu)(x, k)
+    mask = _triangle(*x.shape[-2:], k, lower, x.dtype.itemsize)
+    return np.bitwise_and(x.view(mask.dtype), mask).view(x.dtype)
+
+
+def triu(x: Any, k: int = 0) -> Any:
+    """What is on a diagonal and above."""
+    return tril(x, k, False)
+
+
 def complex_of(x: Any, y: Any) -> Any:
     """x + iy of arrays of one shape.  (Python's sum makes NaN of an infinite part.)"""
     out = np.empty(x.shape, np.result_type(x.dtype, np.complex64))
@@ -297,6 +322,7 @@ xp: SimpleNamespace = SimpleNamespace(
     **{k: v for k, v in vars(np).items() if not k.startswith("_")}
 )
 xp.matmul = matmul
+xp.tril, xp.triu = tril, triu
 xp.sum = total
 xp.max = xp.amax = largest
 xp.min = xp.amin = least

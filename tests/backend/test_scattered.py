@@ -1,4 +1,4 @@
-"""Elements that are put at places which are named several times."""
+"""Elements that are put at places which are named several times, and other parts of arrays."""
 
 import numpy as np
 import pytest
@@ -36,3 +36,17 @@ def test_extremes_of_rows_are_those_of_each_segment(lengths, dtype, width):
     offsets = np.cumsum([0, *lengths])
     expected = np.stack([x[numbers == k].max(0) for k in range(len(lengths))])
     np.testing.assert_array_equal(numpy_.segment_max(x, offsets), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "complex64", "bool"])
+@pytest.mark.parametrize("shape", [(3, 4, 5), (2, 3, 5, 4), (3, 70, 2), (4, 5), (2, 0, 3)])
+def test_triangles_of_stacks_are_those_of_numpy(dtype, shape):
+    x = (np.random.default_rng(0).normal(size=shape) * 9).astype(dtype)
+    if x.dtype.kind == "f" and x.size:
+        x[..., 0, -1] = np.nan
+    for given in (x, np.swapaxes(x, -1, -2)):
+        for k in (-1, 0, 2):
+            for ours, theirs in ((numpy_.tril, np.tril), (numpy_.triu, np.triu)):
+                found = ours(given, k)
+                assert found.dtype == dtype
+                np.testing.assert_array_equal(found, theirs(given, k))
