@@ -4,6 +4,7 @@ These tests know nothing about an operator but its definition.  They cannot see 
 the right thing: that is what the tests of its family are for.
 """
 
+import os
 import re
 
 import numpy as np
@@ -20,6 +21,8 @@ from cases import Case, each, is_float, listed, parameters, spec_of
 from gradcheck import check_gradients, evaluator, pull_back, random_like
 from samples.form import GENERATORS, samples_of
 
+#: the order up to which derivatives are checked, beside that of samples: CONTRIBUTING.md
+HIGHEST_ORDER = int(os.environ.get("FLUIDLITE_TEST_ORDER", "2"))
 #: operators on arrays of tensors: tests/ops/test_array.py
 ON_ARRAYS = {
     *("write_to_array", "read_from_array", "array_without", "lod_array_length"),
@@ -208,8 +211,11 @@ def assert_near(found, right, tolerance):
 
 @every_case(lambda case: case.differentiated)
 def test_derivatives_are_those_of_finite_differences(case):
-    for order in range(1, case.sample.order + 1):
-        check_gradients(case.function, case.values, order, tolerance=case.sample.tolerance)
+    # differences of a third derivative err by the fifth: they are near, not as near
+    least = HIGHEST_ORDER if case.sample.order >= 2 else 0
+    for order in range(1, max(case.sample.order, least) + 1):
+        tolerance = case.sample.tolerance * (1 if order <= case.sample.order else 10)
+        check_gradients(case.function, case.values, order, tolerance=tolerance)
 
 
 @every_case(lambda case: case.differentiated)
