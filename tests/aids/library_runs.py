@@ -51,6 +51,8 @@ ROWS = {
     "paddle2onnx-0.4": Row(
         ["paddle2onnx==0.4", "protobuf<3.21"], "onnx_files", 1e-6, needs="onnxruntime"
     ),
+    "paddleslim-1.1.1": Row(["paddleslim==1.1.1"], "slim", 2e-4),
+    "paddleslim-1.2.0": Row(["paddleslim==1.2.0"], "slim", 2e-4),
     "senta-1.0.3": Row(["Senta==1.0.3"], "sentiment", 1e-5),
     "pgl-1.2.0": Row(["pgl==1.2.0"], "graphs", 2e-6, cython="pgl/graph_kernel.pyx"),
 }
