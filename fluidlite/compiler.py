@@ -18,7 +18,7 @@ import numpy as np
 
 from .errors import ArgumentError, FeedTypeError
 from .ground.missing_names import answer
-from .ground.place import Place, devices_said
+from .ground.place import Place, cpu_places, devices_said
 from .ground.process_group import joined
 from .ground.protected import answers, answers_protected
 from .ground.public_names import list_public_names
@@ -163,7 +163,7 @@ class CompiledProgram:
         self.build_strategy: Any = _strategy(build_strategy, BuildStrategy, "build_strategy")
         self.exec_strategy: ExecutionStrategy | None = None
         self.data_parallel: bool = False
-        self._places: Sequence[Any] | None = None
+        self._given_places: Sequence[Any] | None = None
         self._loss_name: str | None = None
         self._share_vars_from: CompiledProgram | None = None
         #: what devices behind the first keep from run to run; those of the first are the scope's
@@ -201,7 +201,7 @@ class CompiledProgram:
         self.exec_strategy = _strategy(exec_strategy, ExecutionStrategy, "exec_strategy")
         self.data_parallel = True
         self._loss_name, self._share_vars_from = loss_name, share_vars_from
-        self._places = [places] if isinstance(places, Place) else places
+        self._given_places = [places] if isinstance(places, Place) else places
         if share_vars_from is not None:
             self.kept = share_vars_from.kept
         if loss_name is not None:
@@ -224,9 +224,13 @@ class CompiledProgram:
         """
         if not self.data_parallel:
             return 1
-        if self._places:
-            return len(self._places)
+        if self._given_places:
+            return len(self._given_places)
         return devices_said()
+
+    @property
+    def _places(self) -> Sequence[Any]:  # libraries of 1.8 count them
+        return self._given_places or cpu_places(self.device_count)
 
     def __repr__(self) -> str:
         return f"<CompiledProgram of {self.program!r}>"

@@ -186,3 +186,11 @@ def test_there_are_as_many_places_as_cpu_num_says(monkeypatch):
     monkeypatch.setenv("CPU_NUM", "many")
     with pytest.raises(ArgumentError, match="expected CPU_NUM to be a number of devices"):
         fluid.cpu_places()
+
+
+def test_a_compiled_program_has_a_place_for_each_device(monkeypatch):
+    program, two = fluid.default_main_program(), fluid.cpu_places(2)
+    assert len(fluid.CompiledProgram(program)._places) == 1
+    assert fluid.CompiledProgram(program).with_data_parallel(places=two)._places == two
+    monkeypatch.setenv("CPU_NUM", "3")
+    assert len(fluid.CompiledProgram(program).with_data_parallel()._places) == 3
