@@ -10,7 +10,7 @@ import numpy as np
 from ..backward import gradients
 from ..errors import ArgumentError, EquivalenceError, NoGradientError
 from ..ground.dtypes import DType, Kind
-from ..inspect.float64 import dense, in_float64, is_float, persistable_values, widened
+from ..inspect.float64 import dense, in_float64, is_continuous, persistable_values, widened
 from ..ir.analysis import reads_of, writes_of
 from ..ir.operator import OpRole
 from ..ir.program import Program
@@ -138,7 +138,9 @@ def _compare_gradients(
     sources = [
         n
         for n in (*fed, *values)
-        if is_float(fed.get(n, values.get(n))) and n in block.vars and _takes_part(block.vars[n])
+        if is_continuous(fed.get(n, values.get(n)))
+        and n in block.vars
+        and _takes_part(block.vars[n])
     ]
     sources = [n for n in sources if all(n in program.global_block().vars for program in programs)]
     if not floats or not sources:
