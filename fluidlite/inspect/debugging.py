@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, UnknownVariableError, suggestion
+from ..ground.arguments import refused
 from ..ground.quoting import escaping
 from ..ground.values import arrays_in
 from ..ir.operator import EMPTY, Operator
@@ -121,6 +122,9 @@ class Debugger(Observer):
         program: what to run; the default main program when None.
         feed, scope: as of ``Executor.run``.
 
+    Raises:
+        ArgumentError: the executor, or the program, is something else.
+
     >>> x = fluid.data("x", [None, 2], "float32")
     >>> y = fluid.layers.sqrt(fluid.layers.scale(x, scale=-1.0))
     >>> feed = {"x": np.ones([1, 2], "float32")}
@@ -137,6 +141,10 @@ class Debugger(Observer):
         feed: Mapping[str, Any] | None = None,
         scope: Scope | None = None,
     ) -> None:
+        if not isinstance(executor, Executor):
+            raise refused("Debugger", "executor", "an executor", executor)
+        if program is not None and not isinstance(program, Program):
+            raise refused("Debugger", "program", "a program", program)
         self.program: Program = default_main_program() if program is None else program
         self.trace: Trace = Trace(self.program)
         self.breakpoints: list[Breakpoint] = []

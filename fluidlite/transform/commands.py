@@ -291,7 +291,12 @@ def _report(checks: Sequence[OutputCheck], within: float | None) -> None:
 
 def _same_outputs(before: SavedModel, after: SavedModel) -> list[OutputCheck]:
     """How outputs of one name differ."""
-    feeds = {**random_feeds(after.program), **random_feeds(before.program)}
+    feeds, others = random_feeds(before.program), random_feeds(after.program)
+    gone, come = ([n for n in a if n not in b] for a, b in ((feeds, others), (others, feeds)))
+    olds, news = (model.program.global_block().vars for model in (before, after))
+    if [olds[name].spec for name in gone] == [news[name].spec for name in come]:  # only renamed
+        others.update((new, feeds[old]) for old, new in zip(gone, come))
+    feeds = {**others, **feeds}
     values = with_random_values(before.program, before.values)
     news = {**values, **with_random_values(after.program, after.values)}
     results = [

@@ -132,6 +132,13 @@ def test_breakpoints_by_type_name_and_predicate(trained, place, stops, when):
         assert f"{when} " in str(stop) and "breakpoint" in stop.reason
 
 
+@pytest.mark.parametrize("given", [(main, None), (None, 3)], ids=["executor", "program"])
+def test_a_debugger_of_something_else_says_what_it_expects(trained, given):
+    executor, program = given
+    with pytest.raises(ArgumentError, match="expected .* to be an? (executor|program)"):
+        Debugger(executor or trained, program)
+
+
 def test_breakpoints_by_line_operator_and_variable(trained):
     op = next(op for op in main().global_block().ops if op.type == "dropout")
     site = f"specimens.py:{op.callsite.line}"

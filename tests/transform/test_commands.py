@@ -332,6 +332,14 @@ def test_a_patch_is_made_applied_and_taken_back(models, capsys):
     assert "cannot read" in refused(capsys, "diff", "--patch", "made", "nowhere", status=2)
 
 
+def test_the_check_of_a_patch_feeds_a_renamed_input_what_the_old_one_got(models, capsys):
+    assert main(["rename", "model", "x=image", "-o", "after/"]) == 0
+    assert main(["diff", "model", "after", "-o", "x.patch"]) == 1
+    capsys.readouterr()
+    assert main(["apply", "x.patch", "model", "-o", "made/", "--within", "1e-6"]) == 0
+    assert "equal" in capsys.readouterr().out
+
+
 def test_a_patch_on_another_program_writes_nothing(models, capsys):
     patch_of("scale", "scale=3.0")
     assert main(["rename", "model", "fc_1.tmp_1=sum", "-o", "other/"]) == 0
