@@ -18,6 +18,7 @@ from fluidlite.ir.program import Program
 from fluidlite.ir.variable import Parameter
 from fluidlite.opdef.attribute import BlockRef, Long
 from fluidlite.proto.program import program_from_bytes
+from fluidlite.proto.reading import Reading
 from fluidlite.proto.schema import ATTRIBUTE_TYPES
 from fluidlite.proto.wire import delimited, varint_field
 
@@ -458,3 +459,53 @@ def test_names_of_sizes_that_are_none_are_carried_as_fields_of_others(names):
     read = Program.parse_from_string(bytes(sizes[:start]) + changed + data[start + len(told) :])
     assert read.global_block().var("x").size_names == ()
     assert changed in read.to_bytes()
+
+
+MORE = delimited(99, b"more")
+
+
+def test_unknown_fields_of_slots_and_attributes_survive_a_change_of_the_operator():
+    attr = delimited(1, b"scale") + varint_field(2, 1) + b"\x25\0\0\0\x40" + MORE
+    slot = delimited(1, b"X") + delimited(2, b"x") + MORE
+    out = delimited(1, b"Out") + delimited(2, b"y")
+    desc = delimited(1, slot) + delimited(2, out) + delimited(3, b"scale") + delimited(4, attr)
+    data = block(delimited(4, desc + MORE))
+    op = only_operator(data)
+    program = op.block.program
+    assert program.to_bytes() == data
+    op.set_attr("bias", 0.5)
+    changed = program.to_bytes()
+    assert delimited(1, slot) in changed and delimited(4, attr) in changed
+    assert changed.count(MORE) == 3
+    op.set_attr("scale", 3.0)
+    op.rename_input("x", "z")
+    changed = program.to_bytes()
+    assert changed.count(MORE) == 3 and only_operator(changed).attr("scale") == 3.0
+    assert only_operator(changed).input("X") == ["z"]
+    assert program.clone().to_bytes() == changed
+
+
+def test_unknown_fields_in_the_type_of_a_variable_survive_a_change():
+    tensor = varint_field(1, 5) + varint_field(2, 2) + MORE
+    inner = delimited(1, tensor) + varint_field(2, 0) + MORE
+    type_ = varint_field(1, 7) + delimited(3, inner) + MORE
+    desc = delimited(1, b"v") + delimited(2, type_) + MORE
+    data = block(delimited(3, desc))
+    program = program_from_bytes(data)
+    assert program.to_bytes() == data
+    v = program.global_block().vars["v"]
+    v.persistable = True
+    v.declare([3, 4])
+    changed = program.to_bytes()
+    assert changed.count(MORE) == 4
+    again = program_from_bytes(changed).global_block().vars["v"]
+    assert again.shape == (3, 4) and again.persistable
+    assert program.clone().to_bytes() == changed
+
+
+def test_what_only_saves_time_never_makes_a_file_too_large():
+    reading = Reading(b"", "file")
+    limit = reading.budget
+    assert reading.spares(limit // 16)
+    assert not reading.spares(limit)
+    assert reading.budget == limit
