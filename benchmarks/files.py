@@ -86,23 +86,41 @@ def variables(folder: Path, megabytes: float, rounds: int) -> None:
     row("checkpoint.load", best(lambda: fluid.checkpoint.load(folder, main), rounds))
 
 
-def programs(operators: int) -> None:
-    """Time a long program file."""
-    main = fluid.Program()
-    with fluid.program_guard(main, fluid.Program()):
+def alike(operators: int) -> fluid.Program:
+    """A program whose operators differ in the names of their variables."""
+    program = fluid.Program()
+    with fluid.program_guard(program, fluid.Program()):
         x = fluid.data("x", [4, 8], "float32")
         out = x
         for _ in range(operators // 2):
             out = fluid.layers.tanh(fluid.layers.elementwise_add(out, x))
-    begin = time.perf_counter()
-    data = main.to_bytes()
-    middle = time.perf_counter()
-    again = fluid.Program.parse_from_string(data)
-    end = time.perf_counter()
-    count = len(again.global_block().ops)
-    print(f"{count} operators, {len(data) / 2**20:.1f} MB")
-    print(f"{'to_bytes':<34}{middle - begin:8.2f} s")
-    print(f"{'parse_from_string':<34}{end - middle:8.2f} s")
+    return program
+
+
+def different(operators: int) -> fluid.Program:
+    """A program whose operators have attributes, and variables sizes, that no other one has."""
+    program = fluid.Program()
+    with fluid.program_guard(program, fluid.Program()):
+        for k in range(operators // 2):
+            made = fluid.layers.fill_constant([k + 2, 4, 8], "float32", k)
+            fluid.layers.scale(made, k + 0.5, float(k))
+    return program
+
+
+def programs(operators: int) -> None:
+    """Time long program files."""
+    for build, call_sites in ((alike, False), (alike, True), (different, False)):
+        program = build(operators)
+        begin = time.perf_counter()
+        data = program.to_bytes(call_sites=call_sites)
+        middle = time.perf_counter()
+        again = fluid.Program.parse_from_string(data)
+        end = time.perf_counter()
+        count = len(again.global_block().ops)
+        sites = ", with call sites" if call_sites else ""
+        print(f"{count} operators, {build.__name__}{sites}, {len(data) / 2**20:.1f} MB")
+        print(f"{'to_bytes':<34}{middle - begin:8.2f} s")
+        print(f"{'parse_from_string':<34}{end - middle:8.2f} s", flush=True)
 
 
 def main() -> None:

@@ -149,7 +149,7 @@ class OperatorDecoder:
         """The slots and their variables; None where a part is written in an unusual way, or is
         long.
         """
-        text = self.text
+        text, known = self.text, self.reading.texts.get
         at, size, last = 0, len(raw), _INPUTS
         sides: tuple[dict[str, Names], dict[str, Names]] = {}, {}
         listed = []
@@ -161,7 +161,8 @@ class OperatorDecoder:
                 return None
             last = side
             at += 4
-            slot = text(raw[at : at + width])
+            name = raw[at : at + width]
+            slot = known(name) or text(name)
             listed.append((side, slot))
             at += width
             names = []
@@ -170,7 +171,8 @@ class OperatorDecoder:
                 if raw[at] != _SECOND or width > 127:
                     return None
                 at += 2
-                names.append(text(raw[at : at + width]))
+                name = raw[at : at + width]
+                names.append(known(name) or text(name))
                 at += width
             if at != stop:
                 return None

@@ -58,7 +58,7 @@ class Reading:
 
     def __init__(self, data: bytes, name: str) -> None:
         self.bytes: Bytes = Bytes(data, name)
-        self.texts: dict[str, str] = {}  # equal names are stored once
+        self.texts: dict[bytes, str] = {}  # equal names are stored once
         self.shared: dict[Any, Any] = {}  # so are records
         self.ignored: dict[str, None] = {}  # attributes and slots that mean nothing here
         self.budget: int = memory_limit(len(data))
@@ -67,12 +67,11 @@ class Reading:
 
     def text(self, raw: bytes) -> str:
         """A text, stored once."""
-        text = raw.decode("utf-8", "surrogateescape")
-        shared = self.texts.get(text)
-        if shared is None:
-            self.texts[text] = shared = text
+        text = self.texts.get(raw)
+        if text is None:
+            text = self.texts[raw] = raw.decode("utf-8", "surrogateescape")
             self.budget -= _TEXT + 2 * len(raw)
-        return shared
+        return text
 
     def share(self, value: Any) -> Any:
         """An equal value that was seen before, or this one."""

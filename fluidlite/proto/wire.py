@@ -245,7 +245,7 @@ def read(kind: type[Message], source: Bytes, begin: int = 0, end: int | None = N
     Raises:
         FileFormatError: the bytes are no such message.
     """
-    message = kind()
+    message = kind.__new__(kind)
     _fill(message, source, begin, len(source.data) if end is None else end)
     return message
 
@@ -253,6 +253,7 @@ def read(kind: type[Message], source: Bytes, begin: int = 0, end: int | None = N
 def _fill(message: Any, source: Bytes, at: int, end: int) -> None:
     """Read the fields in a range into a message."""
     data, values, steps, what = source.data, message.__dict__, message.steps, message.kind
+    alike = source.alike
     last = 0
     usual = True
     rest = []
@@ -284,10 +285,10 @@ def _fill(message: Any, source: Bytes, at: int, end: int) -> None:
             at = stop
             if content == _TEXT:
                 value = data[begin:stop]
-            elif content == _ALIKE and data[begin:stop] in source.alike:
-                value = source.alike[data[begin:stop]]
+            elif content == _ALIKE:
+                value = alike.get(data[begin:stop]) or _inner(None, inner, source, begin, stop)
                 usual = usual and value.usual
-            elif content in (_INNER, _ALIKE):
+            elif content == _INNER:
                 value = _inner(None if repeated else values.get(name), inner, source, begin, stop)
                 usual = usual and value.usual
             elif content == _SPAN:
@@ -315,12 +316,10 @@ def _fill(message: Any, source: Bytes, at: int, end: int) -> None:
                 values.setdefault(name, []).extend(numbers)
                 continue
             (value,) = numbers
-        if not repeated:
-            values[name] = value
-        elif name in values:
+        if repeated and name in values:
             values[name].append(value)
         else:
-            values[name] = [value]
+            values[name] = [value] if repeated else value
     if rest:
         message.rest += b"".join(rest)
     if rest or not usual:
@@ -338,7 +337,7 @@ def _inner(
         source: the bytes.
         begin, end: where it lies.
     """
-    message = kind() if before is None else before
+    message = kind.__new__(kind) if before is None else before
     _fill(message, source, begin, end)
     if kind.kind in _OFTEN_ALIKE and end - begin < _SHORT and len(source.alike) < _KEPT:
         source.alike[source.data[begin:end]] = message
