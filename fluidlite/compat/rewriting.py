@@ -3,7 +3,8 @@
 ``float(a)``, ``'%f' % a`` and ``math.exp(a)`` took an array of one element, and ``np.array`` made
 an array of objects of ragged lists.  Nothing outside an array can bring this back, so the programs'
 sources are compiled with a call around such operands: ``float(a)`` becomes ``float(_one(a))``.
-Lines and columns stay, so tracebacks are those of the source.
+``np.reshape(a, newshape=s)`` says ``shape=s``.  Lines and columns stay, so tracebacks are those of
+the source.
 
 Sources of the program itself are compiled so, and of installed packages the ones that mention
 ``paddle``.
@@ -16,6 +17,7 @@ import builtins
 import sys
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from inspect import signature
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -27,6 +29,10 @@ from .served import notice
 ONE, TEXT, ARRAY = "__fluidlite_one__", "__fluidlite_operands__", "__fluidlite_array__"
 _NUMBERS = {"float", "int", "complex"}
 _ARRAYS = {"array", "asarray"}
+#: NumPy's functions and arguments of theirs that it has dropped -> what these are called now
+_RENAMED: dict[tuple[str, str | None], str] = (
+    {("reshape", "newshape"): "shape"} if "shape" in signature(np.reshape).parameters else {}
+)
 _PLACES = ("site-packages", "dist-packages")
 
 
@@ -118,6 +124,8 @@ class _Rewriter(ast.NodeTransformer):
                 node.args = node.args if starred else [_call(ONE, each) for each in node.args]
             elif function.attr in _ARRAYS and node.args:
                 node.func = _call(ARRAY, function)
+            for keyword in node.keywords:
+                keyword.arg = _RENAMED.get((function.attr, keyword.arg), keyword.arg)
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:

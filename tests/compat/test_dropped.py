@@ -120,6 +120,13 @@ def test_other_arguments_are_left_alone(old):
         run("float(np.arange(3))")
 
 
+def test_reshape_takes_its_shape_by_the_old_name(old):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = run("a = np.reshape(np.arange(6), newshape=[2, 3])\nb = dict(newshape=1)")
+    assert found["a"].tolist() == [[0, 1, 2], [3, 4, 5]] and found["b"] == {"newshape": 1}
+
+
 @pytest.mark.skipif(np.__version__ < "1.24", reason="this NumPy makes arrays of ragged lists")
 def test_ragged_lists_become_an_array_of_objects(old):
     with pytest.warns(CompatWarning, match="ragged"):
