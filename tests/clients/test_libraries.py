@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from library_runs import ROWS, compare, differences, recorded
+from library_runs import ROWS, compare, differences, farthest, recorded
 
 FOLDER = os.environ.get("FLUIDLITE_LIBRARIES")
 
@@ -34,3 +34,13 @@ def test_results_that_differ_are_told_by_their_places():
     ]
     assert differences({"losses": [1.0]}, wanted, 1e-6)
     assert differences("an error", wanted, 1e-6)
+
+
+def test_numbers_may_be_as_far_off_as_a_change_of_the_input_moves_those_of_1_8():
+    wanted = {"losses": [1.0, 2.0], "norms": [1.0]}
+    runs = [{"losses": [1.0, 2.001], "norms": [1.01]}, {"losses": [1.1, 2.0], "norms": [1.0]}]
+    changed = farthest(wanted, runs)
+    assert changed == {"losses": [1.1, 2.0], "norms": [1.01]}
+    near, far = {"losses": [1.0, 3.5], "norms": [1.05]}, {"losses": [1.0, 2.0], "norms": [1.2]}
+    assert not differences(near, wanted, 1e-5, changed=changed)
+    assert differences(far, wanted, 1e-5, changed=changed) == ["norms/0: 1.2, expected 1.0"]

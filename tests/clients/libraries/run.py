@@ -1,6 +1,6 @@
 """Runs one of the programs beside this file, and prints what its ``results`` gives.
 
-    python run.py PROGRAM SENTENCES
+    python run.py PROGRAM SENTENCES [CHANGE]
 
 It is written for Python 3.7, too, which paddlepaddle 1.8.5 needs.  Where ``fluidlite`` can be
 imported it is ``paddle``; libraries are found by ``PYTHONPATH``.
@@ -12,7 +12,7 @@ import sys
 import time
 
 
-def main(name, sentences):
+def main(name, sentences, *change):
     try:
         from fluidlite import compat
     except ImportError:
@@ -23,7 +23,7 @@ def main(name, sentences):
         lines = file.read().splitlines()
     program = importlib.import_module(name)
     start = time.time()
-    found = program.results(lines)
+    found = program.results(lines, *change)
     print(name, "took", time.time() - start, file=sys.stderr)
     print("RESULTS " + json.dumps(found, ensure_ascii=True))
 
