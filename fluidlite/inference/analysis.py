@@ -238,6 +238,7 @@ class AnalysisConfig(Location):
         "use_feed_fetch_ops_enabled": True,
     }
     Precision = Precision
+    Float32, Int8, Half = Precision.Float32, Precision.Int8, Precision.Half
 
     def switch_use_feed_fetch_ops(self, x: bool = True) -> None:
         """Accepted: both ways to run are there at any time.

@@ -313,6 +313,12 @@ def test_a_list_of_whole_numbers_is_int64_where_the_tensor_says_so():
     assert tensor.as_ndarray().tolist() == [[0.5], [1.0]]
 
 
+def test_an_analysis_config_has_the_precisions_as_the_real_one_does():
+    config = core.AnalysisConfig
+    for name in ("Float32", "Int8", "Half"):
+        assert getattr(config, name) is getattr(config.Precision, name)
+
+
 def test_inputs_and_outputs_go_without_copies_of_tensors():
     config = sequences()
     config.switch_use_feed_fetch_ops(False)
