@@ -120,7 +120,10 @@ class PostTrainingQuantization:
         self._batches, self._samples = batch_generator, sample_generator
         self._batch_size, self._count, self._algo = batch_size, batch_nums, algo
         self._types = known if is_full_quantize else list(quantizable_op_type)
-        self._bits = {"activation_bits": activation_bits, "weight_bits": weight_bits}
+        self._bits: dict[str, Any] = {
+            "activation_bits": activation_bits,
+            "weight_bits": weight_bits,
+        }
         self._activation, self._weight = activation_quantize_type, weight_quantize_type
         self._made: tuple[Program, list[str], list[Any]] | None = None
 
@@ -182,7 +185,8 @@ class PostTrainingQuantization:
         for op in program.global_block().ops:
             told: dict[str, Any] = {}
             for name in rounding.read_by(op) if op.type in self._types else ():
-                array, axes = values.get(name), None
+                array: Any = values.get(name)
+                axes: Any = None
                 if name in weights:
                     array = rounding.array_of(self._scope, name)
                     axes = tuple(range(1, array.ndim))
@@ -198,8 +202,8 @@ class PostTrainingQuantization:
         """Round what operators read, by scales that were found."""
         products = [each for each in self._types if each in PRODUCTS]
         others = [each for each in self._types if each in OTHERS]
-        told = {"scope": self._scope, "is_test": True}
-        hows = {"activation": self._activation, "weight": self._weight}
+        told: dict[str, Any] = {"scope": self._scope, "is_test": True}
+        hows: dict[str, Any] = {"activation": self._activation, "weight": self._weight}
         rounding.round_products(program, **told, types=products, **hows, **self._bits)
         bits = self._bits["activation_bits"]
         rounding.round_others(program, **told, types=others, bits=bits)

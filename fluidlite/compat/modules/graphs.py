@@ -13,9 +13,8 @@ from typing import Any
 
 from ...errors import ArgumentError, UnknownVariableError
 from ...ir.descriptions import OpDesc, VarDesc
-from ...ir.operator import EMPTY, Operator
+from ...ir.operator import EMPTY
 from ...ir.program import Program, ProgramDesc, copy_operator
-from ...ir.variable import Variable
 
 _CONTROL = "__control_var"
 
@@ -41,9 +40,7 @@ class Node:
     Operation = NodeType.Operation
     Variable = NodeType.Variable
 
-    def __init__(
-        self, number: int, name: str, holds: Operator | Variable | None, is_operator: bool
-    ) -> None:
+    def __init__(self, number: int, name: str, holds: Any, is_operator: bool) -> None:
         self._number, self._name, self._is_operator = number, name, is_operator
         self.holds: Any = holds
         self.inputs: list[Node] = []
@@ -279,7 +276,7 @@ class Graph:
         """A program of what is linked: operators in order, and the variables that there are."""
         block = self.program.global_block()
         block.set_ops([node.holds for node in self.sorted_operators()])
-        variables = {}
+        variables: dict[str, Any] = {}
         for node in self._nodes.values():
             if node.is_var() and node.holds is not None:
                 variables.setdefault(node.name(), node.holds)

@@ -36,10 +36,10 @@ def _checked(graph: Any) -> IrGraph:
     return graph
 
 
-def _needed(scope: Any) -> Scope:
+def _needed(scope: Scope | None) -> Scope:
     if scope is None:
         raise ArgumentError("expected a scope that has the parameters, got None")
-    return scope  # type: ignore[no-any-return]
+    return scope
 
 
 def _changed(graph: Any, change: Callable[..., Any], *args: Any, **options: Any) -> IrGraph:
@@ -93,9 +93,8 @@ class QuantizationTransformPass:
         optimizer_func: None = None,
         executor: Any = None,
     ) -> None:
-        functions = (weight_quantize_func, act_quantize_func)
-        functions += (weight_preprocess_func, act_preprocess_func)
-        if any(functions):
+        on_weights = (weight_quantize_func, weight_preprocess_func)
+        if any((*on_weights, act_quantize_func, act_preprocess_func)):
             raise UnsupportedError(
                 "roundings of the user's are not put into graphs: write a pass with "
                 "fluidlite.transform.insert_before"

@@ -201,7 +201,7 @@ def round_products(
                 if how == BY_SLICE and op.type not in CONVOLUTIONS:
                     how = ABS_MAX
                 bits = weight_bits if is_weight else activation_bits
-                options = {"is_test": is_test, "window": window, "rate": rate}
+                options: dict[str, Any] = {"is_test": is_test, "window": window, "rate": rate}
                 rounded[name] = _round(within, op, name, how, bits, **options)
             op.rename_input(name, rounded[name])
     _rename_in_gradients(within.ops, types, rounded)
