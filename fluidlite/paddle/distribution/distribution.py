@@ -103,8 +103,8 @@ def stretched(*tensors: Tensor, shape: Sequence[int] = ()) -> tuple[int, ...]:
     shapes = [[*shape], *([*tensor.array.shape] for tensor in tensors)]
     gaps = [[size == -1 for size in sizes] for sizes in shapes]
     # a size that nobody knows is that of the result, unless there is one above 1
-    settled = [[1 if size == -1 else size for size in sizes] for sizes in shapes]
-    known = functools.reduce(broadcast, map(tuple, settled), ())
+    settled = [tuple([1 if size == -1 else size for size in sizes]) for sizes in shapes]
+    known: tuple[int, ...] = functools.reduce(broadcast, settled, ())
     unknown = np.zeros(len(known), bool)
     for gap in gaps:
         unknown[len(known) - len(gap) :] |= np.array(gap, bool)
