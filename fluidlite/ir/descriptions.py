@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..ground.aliases import Alias
-from ..ground.protected import answers_protected
 from ..ground.reprs import Described
+from .encoding import ENCODING
 
 if TYPE_CHECKING:
     from ..ground.dtypes import DType, Kind
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from .variable import Variable
 
 
-@answers_protected
 class OpDesc(Described):
     """An operator under the method names of fluid's descriptions."""
 
@@ -122,6 +121,17 @@ class OpDesc(Described):
         index: int = self.op.attrs[name]
         return index
 
+    def _blocks_attr_ids(self, name: str) -> list[int]:
+        return self.op._blocks_attr_ids(name)
+
+    def set_blocks_attr(self, name: str, blocks: list[BlockDesc]) -> None:
+        """Let an attribute name blocks."""
+        self.op.mark(name, [block.block for block in blocks])
+
+    def serialize_to_string(self) -> bytes:
+        """The operator as bytes: fluid's OpDesc."""
+        return ENCODING.get().encode_part(self.op)
+
     def check_attrs(self) -> None:
         """Check the attributes.
 
@@ -206,6 +216,10 @@ class VarDesc(Described):
         """Say whether what is fed to it is checked."""
         self.variable.need_check_feed = check
 
+    def serialize_to_string(self) -> bytes:
+        """The variable as bytes: fluid's VarDesc."""
+        return ENCODING.get().encode_part(self.variable)
+
 
 class BlockDesc(Described):
     """A block under the method names of fluid's descriptions."""
@@ -280,6 +294,10 @@ class BlockDesc(Described):
     def _remove_op(self, begin: int, end: int) -> None:
         ops = self.block.ops
         self.block.set_ops([*ops[:begin], *ops[end:]])
+
+    def serialize_to_string(self) -> bytes:
+        """The block as bytes: fluid's BlockDesc."""
+        return ENCODING.get().encode_part(self.block)
 
 
 def _text(name: bytes | str) -> str:

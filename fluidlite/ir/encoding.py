@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 from ..ground.extension import ExtensionPoint
 
 if TYPE_CHECKING:
+    from .block import Block
+    from .operator import Operator
     from .program import Program
+    from .variable import Variable
 
 
 class Encoding(Protocol):
@@ -15,6 +18,14 @@ class Encoding(Protocol):
 
     def encode(self, program: Program, call_sites: bool | None) -> bytes:
         """The bytes of a program; arguments as of :meth:`Program.to_bytes`."""
+        ...
+
+    def encode_part(self, part: Block | Operator | Variable) -> bytes:
+        """The bytes of a part of a program, as they stand in a program file.
+
+        Args:
+            part: a block, an operator or a variable.
+        """
         ...
 
     def decode(self, program: Program, data: bytes, name: str) -> None:

@@ -463,6 +463,17 @@ class ProgramDesc(Described):
         """The program as bytes: :meth:`Program.to_bytes`."""
         return self.program.to_bytes()
 
+    def parse_from_string(self, data: bytes) -> None:
+        """Become the program that bytes describe.
+
+        Raises:
+            FileFormatError: the bytes are no program.
+        """
+        found = Program.parse_from_string(data)
+        self.program.carried, self.program.current_block_idx = found.carried, 0
+        self.program.blocks = [_copy_block(block, self.program) for block in found.blocks]
+        self.program.touch()
+
     def flush(self) -> None:
         """Nothing: there is no second copy to keep in step."""
 

@@ -79,6 +79,8 @@ class ProgramDecoder(Reading):
         if not desc.blocks:
             self.bytes.fail(len(data), "a block", "the end of the file")
         self.count: int = len(desc.blocks) // 2
+        for begin, end in _ranges(desc.version):
+            read(MESSAGE_CLASSES["Version"], self.bytes, begin, end)  # refused where it is none
         version, compatible = self.content(desc, "version"), self.content(desc, "op_compatible_map")
         self.program.carried = CarriedProgram(version, compatible, desc.rest)
         self.encoder.of_paddle2 = is_of_paddle2(self.program)

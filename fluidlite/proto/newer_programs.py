@@ -9,6 +9,7 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.definition import find
+from .wire import MESSAGE_CLASSES, Bytes, read
 
 #: the first version of paddle 2
 _PADDLE_2 = 2_000_000
@@ -17,10 +18,8 @@ _PADDLE_2 = 2_000_000
 def is_of_paddle2(program: Program) -> bool:
     """Whether a program was read from a file that says that paddle 2 wrote it."""
     message = getattr(program.carried, "version", None) or b""
-    version = 0
-    for place, byte in enumerate(message[1:]):  # behind the tag of its only field
-        version |= (byte & 0x7F) << (7 * place)
-    return version >= _PADDLE_2
+    version = read(MESSAGE_CLASSES["Version"], Bytes(message, "the version", kind="Version"))
+    return bool(version.version >= _PADDLE_2)
 
 
 def _sums_up(op: Operator) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from ..errors import ArgumentError
+from ..ir.block import Block
 from ..ir.foreign import mark_read, note_written
+from ..ir.operator import Operator
 from ..ir.program import Program
+from ..ir.variable import Variable
 from .decode import ProgramDecoder
 from .encode import Encoder
-from .newer_programs import take_over
+from .newer_programs import is_of_paddle2, take_over
 from .pir.building import PirDecoder
 from .pir.special import SPECIAL
 
@@ -17,6 +20,16 @@ def encode(program: Program, call_sites: bool | None = None) -> bytes:
     data = Encoder(call_sites).program(program)
     note_written(program, data)
     return data
+
+
+def encode_part(part: Block | Operator | Variable) -> bytes:
+    """The bytes of a block, an operator or a variable, as they stand in a program file."""
+    encoder = Encoder()
+    program = part.block.program if isinstance(part, Operator) else part.program
+    encoder.of_paddle2 = is_of_paddle2(program)
+    if isinstance(part, Block):
+        return encoder.block(part)
+    return encoder.operator(part) if isinstance(part, Operator) else encoder.variable(part)
 
 
 def decode(program: Program, data: bytes, name: str) -> None:

@@ -105,9 +105,9 @@ class Reading:
     def _weigh(self, message: str, begin: int, end: int) -> None:
         """Charge what the fields of a message take."""
         inner, weights = _WEIGHTS[message]
-        count = [0] * 32
+        count = dict.fromkeys(weights, 0)
         for number, start, stop in self.bytes.spans(begin, end):
-            if number < 32:
+            if number in count:
                 count[number] += 1
                 kind = inner.get(number)
                 if kind == "":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import struct
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
@@ -19,6 +19,7 @@ from .schema import ENUMERATIONS, MESSAGES, REPEATED
 
 VARINT, FIXED64, DELIMITED, GROUP, GROUP_END, FIXED32 = range(6)  #: how a field is written
 _WIDTHS = {FIXED32: 4, FIXED64: 8}
+_REALS = {4: "<f4", 8: "<f8"}  #: NumPy's types of numbers of a width
 #: what the content of a delimited field is
 _TEXT, _INNER, _ALIKE, _SPAN, _PACKED = range(5)
 #: messages that a reader does not go into: it gives where they begin and end
@@ -205,7 +206,7 @@ class Message:
     #: by name: number, tag, what gives the bytes of a value, whether there may be several
     fields: ClassVar[dict[str, tuple[int, bytes, Callable[[Any], bytes], bool]]] = {}
     usual = True  #: whether ``write`` gives the bytes that it was read from
-    rest = b""  #: fields that are unknown here
+    unknown: Sequence[bytes] = ()  #: fields that are unknown here
 
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)
@@ -213,6 +214,11 @@ class Message:
     def has(self, name: str) -> bool:
         """Whether a field is there."""
         return name in self.__dict__
+
+    @property
+    def rest(self) -> bytes:
+        """The fields that are unknown here."""
+        return b"".join(self.unknown)
 
     @property
     def told(self) -> list[str]:
@@ -223,9 +229,17 @@ class Message:
         """The same without fields that are unknown here, in all that lies within."""
         return type(self)(**{name: _stripped(self.__dict__[name]) for name in self.told})
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of_kind, (self.kind, self.__dict__)
+
     def copy(self) -> Any:
         """The same, to be changed."""
         return read(type(self), Bytes(write(self), "", kind=self.kind))
+
+
+def _of_kind(kind: str, fields: dict[str, Any]) -> Any:
+    """The message that a pickle holds."""
+    return MESSAGE_CLASSES[kind](**fields)
 
 
 def _stripped(value: Any) -> Any:
@@ -321,7 +335,7 @@ def _fill(message: Any, source: Bytes, at: int, end: int) -> None:
         else:
             values[name] = [value] if repeated else value
     if rest:
-        message.rest += b"".join(rest)
+        values.setdefault("unknown", []).extend(rest)
     if rest or not usual:
         message.usual = False
 
@@ -350,7 +364,7 @@ def _packed(step: _Step, source: Bytes, at: int, end: int, what: str) -> list[An
         width = _WIDTHS[step.wire]
         if (end - at) % width:
             source.fail(at, f"numbers of {width} bytes in {what}.{step.name}", f"{end - at}")
-        numbers: list[Any] = np.frombuffer(source.data[at:end], f"<f{width}").tolist()
+        numbers: list[Any] = np.frombuffer(source.data[at:end], _REALS[width]).tolist()
         return numbers
     numbers = []
     while at < end:
@@ -373,7 +387,7 @@ def _fixed(
     if not short or stop >= end or data[stop] != data[start]:
         return list(struct.unpack_from("<f" if width == 4 else "<d", data, at)), stop
     count = min((end - start) // (1 + width), _RUN)
-    form = np.dtype([("tag", "u1"), ("value", f"<f{width}")])
+    form = np.dtype([("tag", "u1"), ("value", _REALS[width])])
     fields = np.frombuffer(data, form, count, start)
     others = np.flatnonzero(fields["tag"] != data[start])
     if len(others):

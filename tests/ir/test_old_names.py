@@ -5,7 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite import core, framework, layers
-from fluidlite.errors import AttributeValueError, SlotError
+from fluidlite.errors import AttributeValueError, FileFormatError, SlotError
 from fluidlite.ir.program import Program
 
 
@@ -266,6 +266,36 @@ def test_a_programs_description_is_copied_by_its_bytes(block):
     for made in (core.ProgramDesc(desc), core.ProgramDesc(desc.serialize_to_string())):
         assert (made.num_blocks(), made.block(0).op(1).type()) == (1, "relu")
     assert framework.Program._construct_from_desc(desc) is block.program
+
+
+def test_a_description_becomes_the_program_of_bytes(block):
+    program = framework.Program()
+    data = block.program.desc.serialize_to_string()
+    program.desc.parse_from_string(data)
+    assert program.to_bytes() == data
+    assert program.block(0).var("x").block.program is program
+    with pytest.raises(FileFormatError):
+        program.desc.parse_from_string(b"\x0a\xff")
+    assert program.to_bytes() == data
+
+
+def test_parts_of_a_program_are_bytes_that_its_bytes_hold(block):
+    whole = block.desc.serialize_to_string()
+    assert whole in block.program.to_bytes()
+    parts = [block.ops[0].desc, block.var("x").desc]
+    assert [type(part).__name__ for part in parts] == ["OpDesc", "VarDesc"]
+    for part in parts:
+        assert part.serialize_to_string() in whole
+
+
+def test_an_attribute_names_several_blocks(block):
+    program = block.program
+    inner = [program.add_block(0), program.add_block(0)]
+    desc = block.desc.append_op()
+    desc.set_type("listen")
+    desc.set_blocks_attr("optimize_blocks", [each.desc for each in inner])
+    assert desc._blocks_attr_ids("optimize_blocks") == [1, 2]
+    assert desc.attr_type("optimize_blocks") == core.AttrType.BLOCKS
 
 
 # -- constants -------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Programs as the bytes of program files, and back."""
 
+import copy
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,7 @@ from fluidlite.ir.operator import Operator
 from fluidlite.ir.program import Program
 from fluidlite.ir.variable import Parameter
 from fluidlite.opdef.attribute import BlockRef, Long
+from fluidlite.proto.newer_programs import is_of_paddle2
 from fluidlite.proto.program import program_from_bytes
 from fluidlite.proto.reading import Reading
 from fluidlite.proto.schema import ATTRIBUTE_TYPES
@@ -347,6 +350,7 @@ WRONG = {
         b"\xff" * 10,
         "a field of ProgramDesc at byte 0, found a number of more than 5 bytes",
     ),
+    "version": (block() + delimited(4, b"\x08"), "expected a number in Version at byte 18"),
     "encoding": (b"\x0f", "the encoding 7, which has no meaning"),
     "long number": (b"\x20" + b"\xff" * 10, "a number of more than 10 bytes"),
     "inside an operator": (
@@ -500,7 +504,25 @@ def test_unknown_fields_in_the_type_of_a_variable_survive_a_change():
     assert changed.count(MORE) == 4
     again = program_from_bytes(changed).global_block().vars["v"]
     assert again.shape == (3, 4) and again.persistable
-    assert program.clone().to_bytes() == changed
+    for copied in (program.clone(), pickle.loads(pickle.dumps(program)), copy.deepcopy(program)):
+        assert copied.to_bytes() == changed
+
+
+def test_a_variable_with_much_that_is_unknown_is_read():
+    desc = delimited(1, b"v") + delimited(2, varint_field(1, 7)) + 500 * MORE
+    data = block(delimited(3, desc + delimited(1000, b"n" * 5000)))
+    assert program_from_bytes(data).to_bytes() == data
+
+
+def test_messages_in_many_parts_that_are_unknown_take_no_time():
+    part = delimited(99, b"u" * 100)
+    type_ = 20_000 * delimited(2, varint_field(1, 7) + part)
+    data = block(delimited(3, delimited(1, b"v") + type_)) + 20_000 * delimited(4, part)
+    program = program_from_bytes(data)
+    assert program.to_bytes().count(part) == 40_000
+    assert not is_of_paddle2(program)
+    data = block() + delimited(4, part) + delimited(4, varint_field(1, 2_006_002))
+    assert is_of_paddle2(program_from_bytes(data))
 
 
 def test_what_only_saves_time_never_makes_a_file_too_large():
