@@ -62,8 +62,7 @@ KNOWN = {
     "inspect/stepping.py": r".*",
     "inspect/commands.py": r".*",  # words of the user's
     "ir/text.py": r"kind",  # one of ``Kind``
-    "onnx/reading.py": r".*",  # messages of errors, as in the next one
-    "proto/wire.py": r"(step|self)\.name",
+    "onnx/reading.py": r".*",  # messages of errors
     "layers/operator_layers.py": r".*",  # texts and definitions of the package
     "ops/clicks.py": r".*",  # which knows no program
     "ground/tracebacks.py": r"p\.name",  # parameters of functions of the package

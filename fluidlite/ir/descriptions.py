@@ -185,6 +185,14 @@ class VarDesc(Described):
         """Whether what is fed to it is checked."""
         return self.variable.need_check_feed
 
+    def is_parameter(self) -> bool:
+        """Whether it is a parameter."""
+        return self.variable.is_parameter
+
+    def stop_gradient(self) -> bool:
+        """Whether no gradient flows through it."""
+        return self.variable.stop_gradient
+
     def set_name(self, name: str) -> None:
         """Give the variable another name, in every operator that means it."""
         self.variable.block.rename_var(self.variable.name, name)

@@ -237,6 +237,7 @@ def test_a_description_is_a_view_of_the_variable(block):
     desc.set_persistable(True)
     x = block.var("x")
     assert (x.shape, str(x.dtype), x.persistable) == ((4, 5), "float64", True)
+    assert (desc.is_parameter(), desc.stop_gradient()) == (False, True)
 
 
 @pytest.mark.parametrize("name", ["shape", "dtype", "grad_name"])

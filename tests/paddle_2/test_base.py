@@ -47,6 +47,16 @@ def test_private_names_of_base_and_flags_are_served(served):
     assert "FLAGS_use_mkldnn" in served.get_flags("FLAGS_use_mkldnn")
 
 
+def test_messages_of_program_files_are_those_of_protobuf(served):
+    pytest.importorskip("google.protobuf")
+    pb2 = importlib.import_module("paddle.base.proto.framework_pb2")
+    with paddle.static.program_guard(paddle.static.Program()):
+        paddle.static.data("x", [2, 3])
+        data = paddle.static.default_main_program().desc.serialize_to_string()
+    assert pb2.ProgramDesc.FromString(data).blocks[0].vars[0].type.type == pb2.VarType.LOD_TENSOR
+    assert editions.edition() == "2.6"
+
+
 def test_a_module_of_a_table_says_which_names_it_has():
     homes = {"one": {"unique_name": "generate"}, "one.two": {"unique_name": "make=generate"}}
     modules = make_modules("fluidlite.made_for_a_test", homes)

@@ -159,6 +159,12 @@ MODULES: Table = {
     },
     "log_helper": {"fluid.log_helper": "get_logger"},
     "param_attr": {"paddle.param_attr": "ParamAttr WeightNormParamAttr"},
+    "proto": {},
+    "proto.framework_pb2": {
+        "fluid.proto.framework_pb2": "AttrType BLOCK BLOCKS BOOLEAN BOOLEANS BlockDesc "
+        "DESCRIPTOR FLOAT FLOATS INT INTS LONG LONGS OpDesc OpProto ProgramDesc STRING STRINGS "
+        "VarDesc VarType Version"
+    },
     "reader": {
         "paddle.base.io": "DataLoader PyReader",
         "fluid.reader": "keep_data_loader_order",
