@@ -163,10 +163,10 @@ class Encoder:
         parts.append(delimited(3, self.text(kind)))
         attrs, wires = op.attrs, layout.wires
         for name, wire in wires.items():
-            if not wire:
+            if name in attrs:
+                field = self.attribute(name, wire or op.attr_type(name), attrs[name])
+            elif not wire:
                 field = delimited(4, carried.apart[name])
-            elif name in attrs:
-                field = self.attribute(name, wire, attrs[name])
             elif name == "op_callstack":
                 field = self.call_stack(op.callsite, loaded=carried is not _FRESH)
             elif name in FRAMEWORK_ATTRIBUTES:

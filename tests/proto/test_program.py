@@ -192,6 +192,17 @@ def test_an_unknown_attribute_that_is_switched_off_is_kept_in_silence():
     assert program_from_bytes(data).to_bytes().startswith(data)
 
 
+def test_an_unknown_attribute_that_is_set_again_is_written_once_in_its_place():
+    attrs = [("magic", "BOOLEAN", False), ("alpha", "INT", 3)]
+    data = block(operator("relu", attrs, [("X", ["x"])], [("Out", ["y"])]))
+    with pytest.warns(UserWarning, match="the attribute 'alpha' of relu"):
+        program = program_from_bytes(data)
+    program.global_block().ops[0].mark("alpha", 4)
+    attrs[1] = ("alpha", "INT", 4)
+    expected = block(operator("relu", attrs, [("X", ["x"])], [("Out", ["y"])]))
+    assert program.to_bytes().startswith(expected)
+
+
 def test_an_unknown_slot_of_a_known_operator_is_told_and_kept():
     data = block(operator("relu", (), [("X", ["x"]), ("Y", ["z"])], [("Out", ["y"])]))
     with pytest.warns(UserWarning, match="the input slot 'Y' of relu"):
