@@ -15,6 +15,7 @@ from ..errors import ExplainedError
 
 _Class = TypeVar("_Class", bound=type)
 
+_APPLY = "apply(graph), which changes the program of a graph"
 _CLIP = "the clip's call: apply_clips(params_grads), or the clip itself on a list of pairs at once"
 _LOOP = "a loop over the loader, or its start() and reset()"
 _PLACES = "nothing: there is one place, the CPU"
@@ -219,6 +220,42 @@ REFUSED: dict[str, dict[str, str]] = {
         "transpile(...)": "_transpile_collective _transpile_nccl2",
     },
     "HashName": {"dispatch(varlist)": "_hash_block"},
+    "PostTrainingQuantization": {
+        "quantize() and save_quantized_model(folder)": (
+            "_calculate_kl_threshold _collect_target_varnames _expand_quantized_bins "
+            "_get_kl_scaling_factor _load_model_data _reset_activation_persistable _safe_entropy "
+            "_sample_data _sample_threshold _save_input_threhold _save_output_threshold "
+            "_set_activation_persistable _update_program"
+        )
+    },
+    "WeightQuantization": {
+        "quantize_weight_to_int(folder, ...)": (
+            "_calculate_threshold _conv_channel_wise_dequantization "
+            "_conv_channel_wise_quantization _mul_channel_wise_dequantization "
+            "_mul_channel_wise_quantization _quantize_weight_to_int _weight_abs_max_quantization "
+            "_weight_channel_wise_abs_max_quantization"
+        )
+    },
+    "QuantizationTransformPass": {
+        _APPLY: (
+            "_copy_graph _create_global_step _create_new_node _dequantized_var_name "
+            "_insert_channel_dequant_op _insert_channel_quant_op _insert_dequant_op _insert_func "
+            "_insert_quant_abs_max_op _insert_quant_moving_average_abs_max_op _insert_quant_op "
+            "_insert_quant_range_abs_max_op _is_skip_quant _quantized_scale_name "
+            "_quantized_var_name"
+        )
+    },
+    "AddQuantDequantPass": {_APPLY: "_inser_quant_dequant_moving_average_abs_max_op"},
+    "QuantizationFreezePass": {
+        _APPLY: (
+            "_dequantized_var_name _insert_post_channel_dequant_op _insert_post_dequant_op "
+            "_is_float _load_var _original_var_name _quant _remove_fake_quant_and_dequant_op "
+            "_remove_unused_var_nodes _restore_var"
+        )
+    },
+    "ConvertToInt8Pass": {_APPLY: "_convert_to_int8 _load_var _remove_unused_var_nodes _store_var"},
+    "OutScaleForTrainingPass": {_APPLY: "_scale_name"},
+    "OutScaleForInferencePass": {_APPLY: "_scale_name"},
 }
 
 

@@ -361,7 +361,7 @@ class Variable(VariableMethods, Operand):
         return self.block.program.current_block().builder("tmp")
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Variable:
-        if getattr(other, "__array_ufunc__", other) is None:  # arrays, too, leave it to such ones
+        if getattr(other, "__array_ufunc__", False) is None:  # arrays, too, leave it to such ones
             return NotImplemented
         if not isinstance(other, (Variable, int, float)) and APPENDER.get().is_operand(other):
             other = APPENDER.get().beside(self, other)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import io
 from ...errors import ArgumentError
+from ...ground.protected import answers_protected
 from ...ir.operator import Operator
 from ...ir.program import Program
 from ...ops.quantize import largest
@@ -64,6 +65,7 @@ def _divergence(kept: Any, coarse: Any) -> float:
     return float((p * (np.log(q.sum() * p) - np.log(total * q))).sum() / total)
 
 
+@answers_protected
 class PostTrainingQuantization:
     """A saved model that reads rounded numbers, whose scales are found by running it.
 
@@ -249,6 +251,7 @@ class PostTrainingQuantization:
             )
 
 
+@answers_protected
 class WeightQuantization:
     """A saved model whose weights are stored as whole numbers.
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...errors import ArgumentError, UnsupportedError
+from ...ground.protected import answers_protected
 from ...scope import Scope
 from . import rounding
 from .graph_views import IrGraph
@@ -51,6 +52,7 @@ def _changed(graph: Any, change: Callable[..., Any], *args: Any, **options: Any)
     return checked
 
 
+@answers_protected
 class QuantizationTransformPass:
     """Products of a weight read rounded numbers.
 
@@ -131,6 +133,7 @@ def _patterns(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
+@answers_protected
 class AddQuantDequantPass:
     """Operators without weights read rounded numbers.
 
@@ -178,6 +181,7 @@ class AddQuantDequantPass:
         return _changed(graph, rounding.round_others, **told)
 
 
+@answers_protected
 class QuantizationFreezePass:
     """Weights become whole numbers, and what products of them give is turned back.
 
@@ -218,6 +222,7 @@ class QuantizationFreezePass:
         return _changed(graph, rounding.freeze, scope=self._scope, **self._options)
 
 
+@answers_protected
 class ConvertToInt8Pass:
     """Weights of a frozen graph become variables of 8 bits.
 
@@ -257,6 +262,7 @@ class TransformForMobilePass:
         return _changed(graph, rounding.for_mobile)
 
 
+@answers_protected
 class OutScaleForTrainingPass:
     """Each result gets a moving average of its largest number.
 
@@ -282,6 +288,7 @@ class OutScaleForTrainingPass:
         return _changed(graph, rounding.note_scales, **told)
 
 
+@answers_protected
 class OutScaleForInferencePass:
     """Operators get the scales of their results as an attribute.
 
