@@ -220,7 +220,14 @@ class Operator(OldOperator):
                 if not a.local or a.name in self._attrs
             ]
             names += [name for name in self._attrs if name not in definition.attributes]
+        names += [name for name in self._undeclared if name not in self._attrs]
         return names + list(FRAMEWORK_ATTRIBUTES)
+
+    @property
+    def _undeclared(self) -> Mapping[str, Any]:
+        """The attributes that a program file gives, and the definition does not have."""
+        found: Mapping[str, Any] = getattr(self.carried, "undeclared", {})
+        return found
 
     def has_attr(self, name: str) -> bool:
         """Whether the operator has an attribute."""
@@ -249,6 +256,8 @@ class Operator(OldOperator):
             value = self._attrs[name]
         elif declared is not None:
             value = declared.default
+        elif name in self._undeclared:
+            value = self._undeclared[name]
         else:
             raise AttributeValueError(
                 f"{self.type} has no attribute {name!r}{suggestion(name, self.attr_names)}"
@@ -279,11 +288,12 @@ class Operator(OldOperator):
         definition = self.definition
         if definition is not None and name in definition.attributes:
             return definition.attributes[name].wire
-        if name not in self._attrs:
+        value = self._attrs.get(name, self._undeclared.get(name))
+        if value is None:
             raise AttributeValueError(
                 f"{self.type} has no attribute {name!r}{suggestion(name, self.attr_names)}"
             )
-        return wire_type(self._attrs[name])
+        return wire_type(value)
 
     def set_attr(self, name: str, value: Any) -> None:
         """Change an attribute.

@@ -7,6 +7,7 @@ operators of one type mostly have the same layout.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -39,6 +40,7 @@ class CarriedOperator(NamedTuple):
     original: Original | None = None
     #: (number of the field, name) of slots and attributes -> their messages
     parts: Mapping[tuple[int, str], Original] | None = None
+    undeclared: Mapping[str, Any] = MappingProxyType({})  #: the values of those kept apart
 
 
 class CarriedVariable(NamedTuple):

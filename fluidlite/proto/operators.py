@@ -205,10 +205,10 @@ class OperatorDecoder:
         if plan is None:
             plan = self.plans[key] = self.plan(key, begin)
         self.reading.charge(_OPERATOR + _SIDE * (bool(sides.inputs) + bool(sides.outputs)), begin)
-        attributes, fields, apart = self.attributes(plan, attrs, begin)
+        attributes, fields, apart, undeclared = self.attributes(plan, attrs, begin)
         op = self.made(block, plan, sides, attributes, fields)
         if apart:
-            op.carried = plan.carried._replace(apart=apart)
+            op.carried = plan.carried._replace(apart=apart, undeclared=undeclared)
         if plan.unusual or not desc.usual or desc.has("is_target"):
             self.carry_operator(op, desc, raw, begin)
         elif plan.unusual is None:  # the first of its kind
@@ -268,19 +268,23 @@ class OperatorDecoder:
 
     def attributes(
         self, plan: OperatorLayout, attrs: Any, at: int
-    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bytes]]:
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bytes], dict[str, Any]]:
         """The attributes of an operator, those that are fields of an operator here, and those that
-        are unknown.
+        are unknown: their messages, and the values of those of a known type.
         """
         values: dict[str, Any] = {}
         fields: dict[str, Any] = {}
         apart: dict[str, bytes] = {}
+        undeclared: dict[str, Any] = {}
         for attr, step in zip(attrs, plan.steps):
             if not step.wire:
                 apart[step.name] = write(attr)
                 self.reading.charge(200 + len(apart[step.name]), at)
                 if plan.definition is not None:
                     self.note_ignored(plan, step, attr)
+                wire = ATTRIBUTE_TYPE_OF.get(attr.type, "")
+                if wire and step.name not in FRAMEWORK_ATTRIBUTES and "BLOCK" not in wire:
+                    undeclared[step.name] = self.reader(wire, True)(attr)
                 continue
             value = step.read(attr)
             if step.framework:
@@ -299,7 +303,7 @@ class OperatorDecoder:
             values = {n: values[n] for n in plan.order if _differs(values[n], declared[n].default)}
         if values:
             self.reading.charge(150 + _ATTRIBUTE * len(values), at)
-        return values, fields, apart
+        return values, fields, apart, undeclared
 
     def check_blocks(self, value: Any, at: int) -> None:
         for index in value if isinstance(value, tuple) else (value,):

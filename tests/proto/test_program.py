@@ -192,6 +192,23 @@ def test_an_unknown_attribute_that_is_switched_off_is_kept_in_silence():
     assert program_from_bytes(data).to_bytes().startswith(data)
 
 
+def test_an_unknown_attribute_is_read_by_its_name_and_survives_copies():
+    values = {"out_threshold": 1.5, "kind": "post", "axes": [1, 2], "is_last": True}
+    program = fluid.Program()
+    with fluid.program_guard(program, fluid.Program()):
+        fluid.layers.relu(fluid.data("x", [2], "float32"))
+    for name, value in values.items():
+        program.block(0).ops[0]._set_attr(name, value)
+    with pytest.warns(UserWarning, match="does not know the attributes? 'kind'"):
+        loaded = fluid.Program.parse_from_string(program.desc.serialize_to_string())
+    for each in (loaded, loaded.clone(), copy.deepcopy(loaded)):
+        (op,) = each.block(0).ops
+        assert {name: op.attr(name) for name in values} == values
+        assert all(op.has_attr(name) for name in values)
+        assert [op.attr_type(name) for name in values] == ["FLOAT", "STRING", "INTS", "BOOLEAN"]
+        assert each.desc.serialize_to_string() == program.desc.serialize_to_string()
+
+
 def test_an_unknown_attribute_that_is_set_again_is_written_once_in_its_place():
     attrs = [("magic", "BOOLEAN", False), ("alpha", "INT", 3)]
     data = block(operator("relu", attrs, [("X", ["x"])], [("Out", ["y"])]))
