@@ -326,9 +326,10 @@ class _Job:
             "import numpy as np",
             "",
             "",
-            "",
         ]
         parts = [*blocks(definitions.sources), self._function(body, text, found), _load(found)]
+        if parts[0].startswith(("def ", "class ", "@")):  # a constant stands one line below imports
+            head.append("")
         return "\n".join(head) + "\n\n\n".join(parts) + "\n"
 
     def _docstring(self, found: NumpySource) -> list[str]:
