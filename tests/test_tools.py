@@ -54,7 +54,7 @@ def test_help_and_dir_show_public_names_only(name):
         assert not key.startswith("_")
         is_own = where.startswith("fluidlite") or name.endswith("_pb2")  # classes of protobuf
         assert is_own or not callable(value)
-    if name != "fluidlite.layers":  # a second's work
+    if name != "fluidlite.layers" and not name.endswith("_pb2"):  # a second's work
         assert pydoc.plain(pydoc.render_doc(module)).startswith("Python Library Documentation")
 
 

@@ -152,7 +152,8 @@ def _reduced(ufunc: Any, x: Any, begins: Any) -> Any:
         ufunc(best[:count], x[first[:count] + row], out=best[:count])
         row += 1
     for k in range(count):
-        ufunc(best[k], ufunc.reduce(x[first[k] + row : first[k] + left[k]], axis=0), out=best[k])
+        rest = ufunc.reduce(x[first[k] + row : first[k] + left[k]], axis=0)
+        ufunc(best[k], rest, out=best[k])
     out = np.empty_like(best)
     out[order] = best
     return out
