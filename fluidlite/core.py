@@ -20,6 +20,7 @@ from .ir.descriptions import BlockDesc, OpDesc
 from .ir.descriptions import VarDesc as _VarDesc
 from .ir.operator import EMPTY, OpRole
 from .ir.program import ProgramDesc
+from .proto.schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES
 from .scope import Scope
 
 #: the module of fluid 1.8's predictors
@@ -57,7 +58,9 @@ class VarDesc(_VarDesc):
 
 
 class AttrType(str, Enum):
-    """The types of attributes, as ``Operator.attr_type`` names them."""
+    """The types of attributes, as ``Operator.attr_type`` names them, and by their number in program
+    files.
+    """
 
     INT = "INT"
     INTS = "INTS"
@@ -71,6 +74,19 @@ class AttrType(str, Enum):
     BOOLS = "BOOLEANS"
     BLOCK = "BLOCK"
     BLOCKS = "BLOCKS"
+
+    @classmethod
+    def _missing_(cls, value: object) -> AttrType | None:
+        name = ATTRIBUTE_TYPE_OF.get(value) if isinstance(value, int) else None
+        return None if name is None else cls(name)
+
+    def __int__(self) -> int:
+        return ATTRIBUTE_TYPES[self.value][0]
+
+    def __eq__(self, other: object) -> bool:
+        return int(self) == other if isinstance(other, int) else str.__eq__(self, other)
+
+    __hash__ = str.__hash__
 
 
 class op_proto_and_checker_maker:

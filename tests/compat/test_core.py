@@ -25,6 +25,12 @@ def test_the_enums_are_there(core):
     assert core.VarDesc.VarType.FP32 == 5
     assert core.VarDesc.VarType.LOD_TENSOR == 7
     assert core.AttrType.INT.name == "INT"
+    assert (
+        int(core.AttrType.INT) == core.AttrType.INT == 0 and core.AttrType(3) is core.AttrType.INTS
+    )
+    assert core.AttrType.FLOAT == "FLOAT" and core.AttrType.FLOAT != core.AttrType.FLOATS
+    with pytest.raises(ValueError, match="99"):
+        core.AttrType(99)
     assert core.op_proto_and_checker_maker.OpRole.Backward == 1
     assert core.op_proto_and_checker_maker.kOpRoleVarAttrName() == "op_role_var"
     assert core.ProfilerState.kAll == 3 and core.EventSortingKey.kTotal == 2
