@@ -1,9 +1,11 @@
 """Every example runs, from start to end, in its quick mode."""
 
 import ast
+import configparser
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,15 +24,33 @@ SECONDS = 180
 every_example = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
 
-def missing_packages(source):
-    """Optional packages that the source imports and that are not installed."""
+def imported_packages(source):
+    """The packages that a source imports."""
     wanted = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             wanted |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
             wanted.add(node.module.split(".")[0])
-    return sorted(name for name in wanted & OPTIONAL if not importlib.util.find_spec(name))
+    return wanted
+
+
+def missing_packages(source):
+    """Optional packages that the source imports and that are not installed."""
+    wanted = imported_packages(source) & OPTIONAL
+    return sorted(name for name in wanted if not importlib.util.find_spec(name))
+
+
+def test_the_extra_examples_brings_what_examples_import():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    extras = setup["options.extras_require"]
+    lines = extras["examples"].split() + extras["progress"].split()
+    assert "fluidlite[progress]" in lines
+    brought = {re.match(r"[\w-]+", line)[0] for line in lines} | {"numpy"}
+    known = brought | sys.stdlib_module_names | OPTIONAL
+    for path in EXAMPLES:
+        assert imported_packages(path.read_text(encoding="utf-8")) <= known, path.name
 
 
 @every_example
