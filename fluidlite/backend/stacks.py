@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import linear_algebra as lapack
 from ..kernels import slopes
 
-_KERNELS = "fluidlite.backend.native.stacks"  # read when matrices are first small
+_KERNELS = f"{__package__}.native.stacks"  # read when matrices are first small
 MOST = 32  #: rows and columns up to which kernels are faster
 LEAST = 8  #: matrices from which on they are
 
@@ -36,7 +36,7 @@ def _run(name: str, arrays: tuple[Any, ...]) -> bool:
 
 
 def _lying(x: Any) -> tuple[Any, bool]:
-    """A stack whose elements lie one behind the other, and whether it is to be transposed."""
+    """A stack whose elements lie one after the other, and whether it is to be transposed."""
     if not x.flags.c_contiguous:
         other = np.swapaxes(x, -1, -2)
         if other.flags.c_contiguous:

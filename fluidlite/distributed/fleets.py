@@ -36,12 +36,12 @@ def split_files(self: Any, files: list[str]) -> list[str]:
 def _asked(name: str, kind: Callable[[Any], T], doc: str) -> Callable[[Any], T]:
     """A method that gives what the role of a process says."""
 
-    def told(self: Any) -> T:
+    def method(self: Any) -> T:
         return kind(self._ask(name))
 
-    told.__name__, told.__qualname__, told.__doc__ = name, f"FleetOfAll.{name}", doc
-    told.__annotations__ = {"return": kind.__name__}
-    return told
+    method.__name__, method.__qualname__, method.__doc__ = name, f"FleetOfAll.{name}", doc
+    method.__annotations__ = {"return": kind.__name__}
+    return method
 
 
 class FleetOfAll:

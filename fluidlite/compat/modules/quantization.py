@@ -284,8 +284,8 @@ class OutScaleForTrainingPass:
             ArgumentError: this is none.
         """
         is_test = _checked(graph).is_test()
-        told = {"scope": self._scope, "is_test": is_test, "rate": self._rate}
-        return _changed(graph, rounding.note_scales, **told)
+        options = {"scope": self._scope, "is_test": is_test, "rate": self._rate}
+        return _changed(graph, rounding.note_scales, **options)
 
 
 @answers_protected
