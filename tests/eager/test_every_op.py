@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shares import shared
 
 from fluidlite.eager.engine import gradients_of
 from fluidlite.eager.prepared import generator
@@ -93,13 +94,13 @@ def assert_same(tensors, arrays, op, values_matter):
 
 @pytest.mark.parametrize(
     "case",
-    [
+    shared(
         p
         for d in DEFINITIONS
         if not told_otherwise(d)
         for p in parameters([d])
         if on_arrays(d, p.values[0])
-    ],
+    ),
 )
 def test_results_and_gradients_are_those_of_the_tape(case):
     """... bit by bit going forward."""

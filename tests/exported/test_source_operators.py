@@ -3,6 +3,7 @@
 import pytest
 from exported.sources import assert_same, run
 from exported.without import SOURCE_WITHOUT
+from shares import shared
 
 import fluidlite as fluid
 from fluidlite.errors import UnsupportedError
@@ -53,7 +54,7 @@ def written(case, path):
     return found, feeds, dict(zip(fetched, right, strict=True))
 
 
-@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda op: op.type)
+@pytest.mark.parametrize("definition", shared(DEFINITIONS), ids=lambda op: op.type)
 def test_an_operator_written_as_source_computes_the_same(definition, tmp_path):
     refused = []
     for case in cases_of(definition)[:AT_MOST]:

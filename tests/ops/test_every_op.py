@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 import pytest
+from shares import shared
 
 import fluidlite as fluid
 from fluidlite.ground.dtypes import DType, as_dtype
@@ -58,9 +59,7 @@ def every_case(where=lambda case: True):
     return pytest.mark.parametrize("case", chosen, indirect=True)
 
 
-every_case_that_runs = pytest.mark.parametrize(
-    "case", [p for p in CASES if not p.id.startswith(PASSED_OVER)], indirect=True
-)
+RUNNING = [p for p in CASES if not p.id.startswith(PASSED_OVER)]
 
 
 def same_spec(inferred, value, unknown=False):
@@ -154,7 +153,7 @@ def writable(value):
     return np.array(value) if isinstance(value, np.ndarray) else value
 
 
-@every_case_that_runs
+@pytest.mark.parametrize("case", RUNNING, indirect=True)
 def test_a_program_read_from_text_computes_what_operator_and_tape_compute(case):
     """Interpreted, it gives the same bits and gradients; compiled, the same but for rounding."""
     one = case.program()
@@ -180,7 +179,7 @@ def test_a_program_read_from_text_computes_what_operator_and_tape_compute(case):
             assert_near(found, interpreted, 1e-12)
 
 
-@every_case_that_runs
+@pytest.mark.parametrize("case", shared(RUNNING), indirect=True)
 def test_a_compiled_program_in_single_precision_computes_what_the_interpreted_one_does(
     case, monkeypatch
 ):

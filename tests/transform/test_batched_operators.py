@@ -5,6 +5,7 @@ gradients.
 import numpy as np
 import pytest
 from batches import BatchedCase
+from shares import shared
 
 from fluidlite.errors import LoDError
 from fluidlite.opdef.definition import lookup, registered
@@ -58,7 +59,7 @@ def comparisons(type):
         yield case, list(batched)
 
 
-@pytest.mark.parametrize("type", sorted({*TYPES} - MAKES_SEQUENCES))
+@pytest.mark.parametrize("type", shared(sorted({*TYPES} - MAKES_SEQUENCES)))
 def test_an_operator_computes_for_a_batch_what_it_computes_for_each(type):
     for case, batched in comparisons(type):
         both = BatchedCase(case, batched)

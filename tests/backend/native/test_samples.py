@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from elementwise_graphs import Recording
+from shares import share, shared
 
 import fluidlite as fluid
 from fluidlite.backend.native import tracing
@@ -61,7 +62,7 @@ def test_samples_agree_with_interpretation(monkeypatch):
         pytest.skip("no C compiler")
     types = sorted((op for op in registered() if op.type in GENERATORS), key=lambda op: op.type)
     cases = [p.values[0].in_single_precision() for p in parameters(types)]
-    cases = [case for case in cases if is_traced(case)]
+    cases = shared(case for case in cases if is_traced(case))
     recording = Recording()
     COMPILER.switch(recording)
     plain = []
@@ -84,4 +85,4 @@ def test_samples_agree_with_interpretation(monkeypatch):
             scale = np.abs(want[np.isfinite(want)]).max(initial=1e-30) if is_float else 0
             near = dict(rtol=0, atol=TOLERANCE * scale)
             np.testing.assert_allclose(mine, want, **near, err_msg=repr(case.op))
-    assert fused > 200
+    assert fused > share(200)
