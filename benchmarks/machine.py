@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
+import subprocess
 from datetime import date
 from pathlib import Path
 
@@ -39,6 +40,17 @@ def description() -> str:
         date.today().isoformat(),
     ]
     return ", ".join(part for part in parts if part)
+
+
+def accelerator() -> str:
+    """The first GPU, with its driver, as NVIDIA's tool names it; empty if there is none."""
+    command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    name, _, driver = answer.stdout.partition("\n")[0].partition(", ")
+    return f"{name} (driver {driver})" if driver else name
 
 
 def _told(key: str) -> str:

@@ -70,9 +70,17 @@ class Problem:
     feeds: Sequence[Mapping[str, Array]]
 
 
-def problem(name: str, small: bool = False, dtype: str = "float32") -> Problem:
-    """The problem of a name, the same at every call."""
-    sizes = (SMALL if small else FULL)[name]
+def problem(name: str, small: bool = False, dtype: str = "float32", batches: int = 1) -> Problem:
+    """The problem of a name, the same at every call.
+
+    Args:
+        name: one of ``FULL``.
+        small: sizes that show that it works.
+        dtype: float32 or float64.
+        batches: how many times as large the batch is; accelerators need large ones.
+    """
+    sizes = dict((SMALL if small else FULL)[name])
+    sizes["batch"] *= batches
     rng = np.random.default_rng(7)
     start = {
         key: _first(rng, key, shape).astype(dtype) for key, shape in shapes(name, sizes).items()

@@ -53,9 +53,12 @@ class Player:
         python: the interpreter.
         threads: how many threads its libraries may take; None to let them choose.
         cores: how many processors it may run on; 0 for all.
+        platforms: JAX's, the first one first.
     """
 
-    def __init__(self, title: str, python: str, threads: int | None, cores: int) -> None:
+    def __init__(
+        self, title: str, python: str, threads: int | None, cores: int, platforms: str = "cpu"
+    ) -> None:
         self.title, self.failed = title, ""
         search = [str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH")]
         environment = {
@@ -63,7 +66,7 @@ class Player:
             **CONTESTANTS[title].environment,
             "PYTHONPATH": os.pathsep.join(filter(None, search)),
             "TF_CPP_MIN_LOG_LEVEL": "3",
-            "JAX_PLATFORMS": "cpu",
+            "JAX_PLATFORMS": platforms,
         }
         if threads is not None:
             environment.update(dict.fromkeys(LIMITS, str(threads)))
@@ -153,13 +156,15 @@ class Result:
 Results = dict[str, dict[str, Result]]  # by problem, then contestant
 
 
-def start(titles: list[str], pythons: list[str], threads: int | None, cores: int) -> list[Player]:
+def start(
+    titles: list[str], pythons: list[str], threads: int | None, cores: int, platforms: str = "cpu"
+) -> list[Player]:
     """A process for each contestant that an interpreter has; says which are left out."""
     players = []
     for title in titles:
         reasons = []
         for python in pythons:
-            player = Player(title, python, threads, cores)
+            player = Player(title, python, threads, cores, platforms)
             answer = player.ask("hello")
             if not answer:
                 players.append(player)
@@ -214,10 +219,11 @@ def check(players: list[Player], made: Problem, found: dict[str, Result]) -> Non
 
 def measure(players: list[Player], name: str, args: argparse.Namespace) -> dict[str, Result]:
     """Check and time all contestants on one problem."""
-    made = problem(name, args.small, args.dtype)
+    sizes = args.small, args.dtype, args.batches
+    made = problem(name, *sizes)
     found = {player.title: Result() for player in players}
     for player in players:
-        answer = player.ask("make", name, args.small, args.dtype)
+        answer = player.ask("make", name, *sizes)
         found[player.title].missing = answer.get("missing") or answer.get("failed", "")
     able = [player for player in players if not found[player.title].missing]
     check(able, made, found)
@@ -369,6 +375,7 @@ def arguments() -> argparse.Namespace:
     add("--cores", type=int, default=0, help="processors to run on; 0 for all")
     add("--python", nargs="+", default=[], help="interpreters to look for further libraries in")
     add("--small", action="store_true", help="tiny sizes, to see that everything runs")
+    add("--batches", type=int, default=1, help="how many times as large the batches are")
     add("--figure", choices=["median", "min"], default="median", help="what the table shows")
     add("--dtype", choices=["float32", "float64"], default="float32")
     add("--check", action="store_true", help="only compare results, time nothing")

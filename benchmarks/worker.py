@@ -40,12 +40,12 @@ class Worker:
         missing = self._entry.missing()
         return {"missing": missing} if missing else {}
 
-    def make(self, name: str, small: bool, dtype: str) -> dict[str, Any]:
+    def make(self, name: str, small: bool, dtype: str, batches: int = 1) -> dict[str, Any]:
         """Prepare a problem."""
         self._step = self._problem = None
         self._is_warm = False
         gc.collect()
-        self._problem = problem(name, small, dtype)
+        self._problem = problem(name, small, dtype, batches)
         try:
             self._step = self._entry.make(self._problem)
         except NotImplementedError as error:

@@ -3,6 +3,7 @@
     python benchmarks/xla.py                       measures and prints
     python benchmarks/xla.py --only lenet --rounds 9
     python benchmarks/xla.py --write               and writes docs/performance.md
+    python benchmarks/xla.py --gpu --batches 32    on a GPU, with batches 32 times as large
 
 Both live in processes of their own and take turns, as in ``steps.py``; before they are timed,
 losses and parameters of a few steps are compared.  Ours is what ``Executor.prepare`` gives, since
@@ -28,7 +29,7 @@ def main() -> None:
     """Measure and print."""
     args = arguments()
     loads = [machine.load()]
-    players = start([OURS, BY_HAND], [sys.executable], None, 0)
+    players = start([OURS, BY_HAND], [sys.executable], None, 0, "cuda,cpu" if args.gpu else "cpu")
     if len(players) < 2:
         return
     row = "{:>15}  {:>10}  {:>10}  {:>6}  {:>7}  {:>10}  {:>10}"
@@ -39,7 +40,7 @@ def main() -> None:
         for name in args.only:
             firsts = []
             for player in players:
-                player.ask("make", name, args.small, args.dtype)
+                player.ask("make", name, args.small, args.dtype, args.batches)
                 answer = player.ask("first")
                 firsts.append(answer["times"][0] if "times" in answer else float("nan"))
             found = measure(players, name, args)
@@ -54,11 +55,13 @@ def main() -> None:
             player.close()
     loads.append(machine.load())
     where = f"Machine: {machine.description()}; load {loads[0]:.1f} and {loads[1]:.1f}."
+    if args.gpu:
+        where += f" GPU: {machine.accelerator()}; batches {args.batches} times those of the CPU."
     print(where)
     if wrong:
         sys.exit("; ".join(wrong))
     if args.write:
-        replace_part(Path(args.write), "xla", table(rows, where))
+        replace_part(Path(args.write), "xla-gpu" if args.gpu else "xla", table(rows, where))
 
 
 def table(rows: list[list[str]], where: str) -> str:
@@ -88,6 +91,8 @@ def arguments() -> argparse.Namespace:
     add("--write", metavar="PAGE", nargs="?", const=str(PAGE), help="write the table to a page")
     add("--small", action="store_true", help="sizes that show that it works")
     add("--dtype", choices=["float32", "float64"], default="float32", help="element type")
+    add("--gpu", action="store_true", help="on the GPU that JAX sees")
+    add("--batches", type=int, default=1, help="how many times as large the batches are")
     args = parser.parse_args()
     args.check = False
     return args
