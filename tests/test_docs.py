@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fluidlite import layers
 from fluidlite.command_line.cli import main as fluid_main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -207,20 +206,30 @@ def docstrings_in(node, module, qualname, path):
 
 
 def completed(written):
-    """Docstrings of layers whose example their family gives.
+    """Public names whose example their family, or another spelling, gives.
 
     Args:
         written: the names of what has an example of its own.
     """
-    for name in layers.__all__:
-        text, made = getattr(layers, name).__doc__, inspect.unwrap(getattr(layers, name))
-        title = f"{made.__module__}.{made.__qualname__}"
-        if ">>>" in (text or "") and title not in written:
-            path = inspect.getsourcefile(sys.modules[made.__module__])
-            line = made.__code__.co_firstlineno
-            yield pytest.param(made.__module__, title, text, path, line, id=title)
+    seen = set()
+    for face in FACES:
+        module = importlib.import_module(face)
+        for name in vars(module).get("__all__", ()):
+            public = inspect.unwrap(getattr(module, name))
+            text = getattr(public, "__doc__", None) or ""
+            owner = getattr(public, "__module__", face)
+            title = f"{owner}.{getattr(public, '__qualname__', name)}"
+            if ">>>" in text and title not in written and title not in seen:
+                seen.add(title)
+                place = sys.modules.get(owner, module)
+                yield pytest.param(place.__name__, title, text, place.__file__, 0, id=title)
 
 
+FACES = (
+    "fluidlite", "fluidlite.autograd", "fluidlite.dygraph", "fluidlite.flow",
+    "fluidlite.flow.nn", "fluidlite.flow.nn.functional", "fluidlite.flow.optim",
+    "fluidlite.layers", "fluidlite.nn", "fluidlite.nn.functional", "fluidlite.paddle",
+)  # fmt: skip
 WRITTEN = list(docstrings())
 COMPLETED = list(completed({param.id for param in WRITTEN}))
 

@@ -13,7 +13,7 @@ from ..ground.spellings import Spelling
 from ..nn.functional import activation, randomized
 from .elementary import logsigmoid
 from .functions import log_softmax, relu, softmax
-from .spelling import ONEFLOW
+from .spelling import ONEFLOW, in_oneflow
 
 if TYPE_CHECKING:
     from .spelling import Function
@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: as ONEFLOW, of functions whose options stay what they are
-_WITHOUT_OPTIONS = Spelling({"x": "input"}, without=["name", "scale", "alpha"])
+_WITHOUT_OPTIONS = Spelling({"x": "input"}, without=["name", "scale", "alpha"], examples=in_oneflow)
 
 sigmoid: Function = elementary.sigmoid
 tanh: Function = elementary.tanh

@@ -41,7 +41,15 @@ tile: Function = ONEFLOW(shaping.tile, order="input, *dims", repeat_times="dims"
 movedim: Function = viewing(ONEFLOW(shaping.moveaxis, "movedim"))
 unflatten: Function = reforming(ONEFLOW(diagonals.unflatten, shape="sizes"))
 take: Function = ONEFLOW(counting.take, fixed={"mode": "raise"})
-index_fill: Function = ONEFLOW(counting.index_fill, order="input, dim, index, value")
+index_fill: Function = ONEFLOW(
+    counting.index_fill,
+    order="input, dim, index, value",
+    doc="""
+    >>> x = fluid.flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> fluid.flow.index_fill(x, 1, fluid.flow.tensor([0]), 9.0).tolist()
+    [[9.0, 2.0], [9.0, 4.0]]
+    """,
+)
 cumprod: Function = ONEFLOW(
     reduction.cumprod, fixed={"dtype": None}, defaults={"dim": ...}, into={"x": in_wide_integers}
 )

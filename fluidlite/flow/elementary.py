@@ -154,15 +154,16 @@ def round(input: Tensor) -> Tensor:
     return selection.chosen(arithmetic.equal(fraction, 0.5), even, elementary.round(x))
 
 
-def _clamp_on(side: str, other: str, said: str) -> Function:
-    """What keeps elements on one side of a number."""
-    doc = f"The elements, but at {said} a number."
+def _clamp_on(side: str, other: str, said: str, example: str) -> Function:
+    """A function that keeps elements on one side of a number."""
+    call = f"fluid.flow.clamp_{side}(fluid.flow.tensor([0.0, 2.0]), 1.0).tolist()"
+    doc = f"The elements, but at {said} a number.\n\n>>> {call}\n{example}"
     one_sided = {"fixed": {other: None}, "defaults": {side: ...}}
     return ONEFLOW(clamp, f"clamp_{side}", doc, scope=globals(), **one_sided)
 
 
-clamp_min: Function = _clamp_on("min", "max", "least")
-clamp_max: Function = _clamp_on("max", "min", "most")
+clamp_min: Function = _clamp_on("min", "max", "least", "[1.0, 2.0]")
+clamp_max: Function = _clamp_on("max", "min", "most", "[0.0, 1.0]")
 
 
 def add(input: Tensor, other: Other = 0, *more: Other, alpha: float = 1) -> Tensor:

@@ -34,7 +34,14 @@ sum: Function = ONEFLOW(
 prod: Function = ONEFLOW(reduction.prod, order="input, dim, keepdim, *, dtype")
 all: Function = ONEFLOW(reduction.all)
 any: Function = ONEFLOW(reduction.any)
-logsumexp: Function = ONEFLOW(reduction.logsumexp, defaults={"dim": ...})
+logsumexp: Function = ONEFLOW(
+    reduction.logsumexp,
+    defaults={"dim": ...},
+    doc="""
+    >>> fluid.flow.logsumexp(fluid.flow.tensor([[0.0, 0.0]]), 1).numpy().round(4)
+    array([0.6931], dtype=float32)
+    """,
+)
 argmax: Function = ONEFLOW(reduction.argmax, fixed={"dtype": "int64"}, into={"x": _numbers})
 argmin: Function = ONEFLOW(reduction.argmin, fixed={"dtype": "int64"}, into={"x": _numbers})
 

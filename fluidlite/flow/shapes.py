@@ -78,16 +78,35 @@ gather: Function = ONEFLOW(
     fixed={"broadcast": False},
     arr="input",
     indices="index",
+    doc="""
+    >>> x = fluid.flow.tensor([[1, 2], [3, 4]])
+    >>> fluid.flow.gather(x, 1, fluid.flow.tensor([[1], [0]])).tolist()
+    [[2], [3]]
+    """,
 )
 index_select: Function = ONEFLOW(
-    selection.index_select, order="input, dim, index", defaults={"dim": ...}
+    selection.index_select,
+    order="input, dim, index",
+    defaults={"dim": ...},
+    doc="""
+    >>> x = fluid.flow.tensor([[1, 2], [3, 4], [5, 6]])
+    >>> fluid.flow.index_select(x, 0, fluid.flow.tensor([0, 2])).tolist()
+    [[1, 2], [5, 6]]
+    """,
 )
 masked_fill: Function = ONEFLOW(selection.masked_fill)
 masked_select: Function = ONEFLOW(selection.masked_select)
 argsort: Function = ONEFLOW(selection.argsort, then=_as_places)
 topk: Picking = ONEFLOW(selection.topk, then=found_by("topk"), defaults={"dim": -1})
 cumsum: Function = ONEFLOW(
-    reduction.cumsum, fixed={"dtype": None}, defaults={"dim": ...}, into={"x": in_wide_integers}
+    reduction.cumsum,
+    fixed={"dtype": None},
+    defaults={"dim": ...},
+    into={"x": in_wide_integers},
+    doc="""
+    >>> fluid.flow.cumsum(fluid.flow.tensor([1, 2, 3]), 0).tolist()
+    [1, 3, 6]
+    """,
 )
 tril: Function = ONEFLOW(shaping.tril)
 triu: Function = ONEFLOW(shaping.triu)

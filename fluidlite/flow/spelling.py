@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,10 +15,25 @@ if TYPE_CHECKING:
     Several = Callable[..., tuple[Tensor, ...]]
     Picking = Callable[..., "Found"]
 
+_SHAPE = re.compile(r"(?<=\.shape\n)(\[.*\])$", re.MULTILINE)
+
+
+def in_oneflow(example: str) -> str:
+    """An example in OneFlow's spelling.
+
+    Args:
+        example: one in paddle's; those that are OneFlow's already stay.
+    """
+    text = re.sub(r"\bfluid\.(?!flow\.)", "fluid.flow.", example)
+    text = text.replace(".to_tensor(", ".tensor(")
+    return _SHAPE.sub(r"oneflow.Size(\1)", text)
+
+
 ONEFLOW = Spelling(
     {"x": "input", "y": "other", "axis": "dim", "label": "target", "epsilon": "eps"},
     without=["name"],
     types={"TensorCore": "Tensor"},
+    examples=in_oneflow,
 )
 
 

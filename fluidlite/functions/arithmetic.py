@@ -31,7 +31,11 @@ _BYTE = np.dtype("uint8")
 
 
 def get_default_dtype() -> str:
-    """The name of the element type that fractions get: "float32", unless it was set."""
+    """The name of the element type that fractions get: "float32", unless it was set.
+
+    >>> fluid.get_default_dtype()
+    'float32'
+    """
     return _name_of(default_float())
 
 
@@ -147,21 +151,45 @@ def _of_two_fractions(x: Other, y: Other, name: str | None = None) -> Tensor:
     return eager.operator(x, y)
 
 
-add: _OfTwo = of_operator(_of_two_numbers, "add", "x + y.", "elementwise_add")
-subtract: _OfTwo = of_operator(_of_two_numbers, "subtract", "x - y.", "elementwise_sub")
+add: _OfTwo = of_operator(
+    _of_two_numbers,
+    "add",
+    """x + y.
+
+    >>> fluid.add(fluid.to_tensor([1.0, 2.0]), fluid.to_tensor([3.0, 4.0])).tolist()
+    [4.0, 6.0]
+    """,
+    "elementwise_add",
+)
+subtract: _OfTwo = of_operator(
+    _of_two_numbers,
+    "subtract",
+    """x - y.
+
+    >>> fluid.subtract(fluid.to_tensor([3.0, 4.0]), fluid.to_tensor([1.0, 2.0])).tolist()
+    [2.0, 2.0]
+    """,
+    "elementwise_sub",
+)
 multiply: _OfTwo = of_operator(
     _of_two_numbers,
     "multiply",
     """x * y, element by element.
 
-    >>> x = fluid.to_tensor([[1.0], [2.0]])
+    >>> x = fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> fluid.multiply(x, fluid.to_tensor([1.0, 10.0])).tolist()
-    [[1.0, 10.0], [2.0, 20.0]]
+    [[1.0, 20.0], [3.0, 40.0]]
     """,
     "elementwise_mul",
 )
 floor_divide: _OfTwo = of_operator(
-    _of_two, "floor_divide", "x / y, rounded down as by Python's ``//``."
+    _of_two,
+    "floor_divide",
+    """x / y, rounded down as by Python's ``//``.
+
+    >>> fluid.floor_divide(fluid.to_tensor([7, 9]), fluid.to_tensor([2, 3])).tolist()
+    [3, 3]
+    """,
 )
 remainder: _OfTwo = of_operator(
     _of_two_numbers,
@@ -187,7 +215,11 @@ maximum: _OfTwo = of_operator(
 minimum: _OfTwo = of_operator(
     _of_two_numbers,
     "minimum",
-    "The smaller of x and y, element by element; where they are equal, y gets the gradient.",
+    """The smaller of x and y, element by element; where they are equal, y gets the gradient.
+
+    >>> fluid.minimum(fluid.to_tensor([1.0, 5.0]), fluid.to_tensor([3.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """,
     "elementwise_min",
 )
 shared_maximum: _OfTwo = of_operator(
@@ -201,12 +233,23 @@ shared_minimum: _OfTwo = of_operator(
     "The smaller of x and y, element by element; where they are equal, both share the gradient.",
 )
 atan2: _OfTwo = of_operator(
-    _of_two_fractions, "atan2", "The angle of the point (y, x) seen from the origin.", "atan2"
+    _of_two_fractions,
+    "atan2",
+    """The angle of the point (y, x) seen from the origin.
+
+    >>> fluid.atan2(fluid.to_tensor([1.0, 0.0]), fluid.to_tensor([1.0, -1.0])).numpy().round(4)
+    array([0.7854, 3.1416], dtype=float32)
+    """,
+    "atan2",
 )
 
 
 def divide(x: Other, y: Other, name: str | None = None) -> Tensor:
-    """x / y; integers make floats."""
+    """x / y; integers make floats.
+
+    >>> fluid.divide(fluid.to_tensor([1.0, 6.0]), fluid.to_tensor([2.0, 3.0])).tolist()
+    [0.5, 2.0]
+    """
     x, y = operands(x, y, "divide")
     if kind_of(_dtype(x)) not in "fc":
         x, y = cast_to(x, default_float()), cast_to(y, default_float())
@@ -294,7 +337,11 @@ def _ndim(x: Any) -> int:
 
 
 def mm(input: Tensor, mat2: Tensor, name: str | None = None) -> Tensor:
-    """The product of matrices; the same as :func:`matmul`."""
+    """The product of matrices; the same as :func:`matmul`.
+
+    >>> fluid.mm(fluid.to_tensor([[1.0, 2.0]]), fluid.to_tensor([[3.0], [4.0]])).tolist()
+    [[11.0]]
+    """
     return matmul(input, mat2)
 
 
@@ -326,6 +373,10 @@ def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
 
     Raises:
         ShapeError: they are none, or the sizes do not fit.
+
+    >>> x = fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> fluid.mv(x, fluid.to_tensor([1.0, 1.0])).tolist()
+    [3.0, 7.0]
     """
     if _ndim(x) != 2 or _ndim(vec) != 1:
         raise ShapeError(
@@ -335,7 +386,11 @@ def mv(x: Tensor, vec: Tensor, name: str | None = None) -> Tensor:
 
 
 def dot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The sum of the products of the elements, along the last dimension."""
+    """The sum of the products of the elements, along the last dimension.
+
+    >>> fluid.dot(fluid.to_tensor([1.0, 2.0]), fluid.to_tensor([3.0, 4.0])).tolist()
+    11.0
+    """
     return eager.reduce_sum(multiply(x, y), dim=(-1,), zero_d=True)
 
 
@@ -349,26 +404,70 @@ def outer(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def lerp(x: Tensor, y: Tensor, weight: Other, name: str | None = None) -> Tensor:
-    """x + weight (y - x)."""
+    """x + weight (y - x).
+
+    >>> fluid.lerp(fluid.to_tensor([0.0, 10.0]), fluid.to_tensor([10.0, 20.0]), 0.5).tolist()
+    [5.0, 15.0]
+    """
     return add(x, multiply(subtract(y, x), weight))
 
 
 # -- comparisons and truth values ------------------------------------------------------------------
 
 
-equal: _OfTwo = of_operator(_of_two, "equal", "x == y, element by element, as truth values.")
-not_equal: _OfTwo = of_operator(
-    _of_two, "not_equal", "x != y, element by element, as truth values."
+equal: _OfTwo = of_operator(
+    _of_two,
+    "equal",
+    """x == y, element by element, as truth values.
+
+    >>> fluid.equal(fluid.to_tensor([1, 2]), fluid.to_tensor([1, 3])).tolist()
+    [True, False]
+    """,
 )
-less_than: _OfTwo = of_operator(_of_two, "less_than", "x < y, element by element, as truth values.")
+not_equal: _OfTwo = of_operator(
+    _of_two,
+    "not_equal",
+    """x != y, element by element, as truth values.
+
+    >>> fluid.not_equal(fluid.to_tensor([1, 2]), fluid.to_tensor([1, 3])).tolist()
+    [False, True]
+    """,
+)
+less_than: _OfTwo = of_operator(
+    _of_two,
+    "less_than",
+    """x < y, element by element, as truth values.
+
+    >>> fluid.less_than(fluid.to_tensor([1, 3]), fluid.to_tensor([2, 2])).tolist()
+    [True, False]
+    """,
+)
 less_equal: _OfTwo = of_operator(
-    _of_two, "less_equal", "x <= y, element by element, as truth values."
+    _of_two,
+    "less_equal",
+    """x <= y, element by element, as truth values.
+
+    >>> fluid.less_equal(fluid.to_tensor([1, 3]), fluid.to_tensor([2, 2])).tolist()
+    [True, False]
+    """,
 )
 greater_than: _OfTwo = of_operator(
-    _of_two, "greater_than", "x > y, element by element, as truth values."
+    _of_two,
+    "greater_than",
+    """x > y, element by element, as truth values.
+
+    >>> fluid.greater_than(fluid.to_tensor([1, 3]), fluid.to_tensor([2, 2])).tolist()
+    [False, True]
+    """,
 )
 greater_equal: _OfTwo = of_operator(
-    _of_two, "greater_equal", "x >= y, element by element, as truth values."
+    _of_two,
+    "greater_equal",
+    """x >= y, element by element, as truth values.
+
+    >>> fluid.greater_equal(fluid.to_tensor([1, 2]), fluid.to_tensor([2, 2])).tolist()
+    [False, True]
+    """,
 )
 
 
@@ -390,15 +489,28 @@ def _of_truths(x: Tensor, y: Tensor, out: Tensor | None = None, name: str | None
     return _into(out, eager.operator(truths(x), truths(y)))
 
 
-_WRITTEN = "what is not 0 is true.\n\nGiven ``out``, a tensor, the result is written to that."
+_WRITTEN = """numbers but 0 are true.
+
+The result is written to the tensor ``out``, if there is one.
+
+>>> x, y = fluid.to_tensor([True, True, False]), fluid.to_tensor([True, False, False])
+"""
 logical_and: Callable[..., Tensor] = of_operator(
-    _of_truths, "logical_and", f"Whether x and y are both true; {_WRITTEN}"
+    _of_truths,
+    "logical_and",
+    f"Whether x and y are both true; {_WRITTEN}"
+    ">>> fluid.logical_and(x, y).tolist()\n[True, False, False]",
 )
 logical_or: Callable[..., Tensor] = of_operator(
-    _of_truths, "logical_or", f"Whether x or y is true; {_WRITTEN}"
+    _of_truths,
+    "logical_or",
+    f"Whether x or y is true; {_WRITTEN}>>> fluid.logical_or(x, y).tolist()\n[True, True, False]",
 )
 logical_xor: Callable[..., Tensor] = of_operator(
-    _of_truths, "logical_xor", f"Whether one of x and y is true and the other not; {_WRITTEN}"
+    _of_truths,
+    "logical_xor",
+    f"Whether one of x and y is true and the other not; {_WRITTEN}"
+    ">>> fluid.logical_xor(x, y).tolist()\n[False, True, False]",
 )
 
 
@@ -406,6 +518,9 @@ def logical_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -
     """Whether x is not true; what is not 0 is true.
 
     Given ``out``, a tensor, the result is written to that.
+
+    >>> fluid.logical_not(fluid.to_tensor([True, False])).tolist()
+    [False, True]
     """
     return _into(out, eager.logical_not(truths(x)))
 
@@ -418,7 +533,11 @@ def isclose(
     equal_nan: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Whether |x - y| <= atol + rtol |y|, element by element."""
+    """Whether |x - y| <= atol + rtol |y|, element by element.
+
+    >>> fluid.isclose(fluid.to_tensor([1.0, 2.0]), fluid.to_tensor([1.0, 2.1])).tolist()
+    [True, False]
+    """
     x, y = operands(x, y, "isclose")
     if kind_of(_dtype(x)) not in "fc":
         x, y = cast_to(x, np.dtype("float64")), cast_to(y, np.dtype("float64"))
@@ -445,7 +564,11 @@ def _all(x: Any) -> Any:
 
 
 def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Whether x and y have one shape and are equal everywhere."""
+    """Whether x and y have one shape and are equal everywhere.
+
+    >>> fluid.equal_all(fluid.to_tensor([1, 2]), fluid.to_tensor([1, 3])).tolist()
+    False
+    """
     shape, other = x.array.shape, y.array.shape
     if len(shape) != len(other) or any(m != n and -1 not in (m, n) for m, n in zip(shape, other)):
         return x.results(np.asarray(False))

@@ -52,17 +52,41 @@ asinh: OfTensor = of_operator(
     [0.0, -0.8813999891281128]
     """,
 )
-acosh: OfTensor = of_operator(of_floats, "acosh", "The inverse hyperbolic cosine.")
-atanh: OfTensor = of_operator(of_floats, "atanh", "The inverse hyperbolic tangent.")
+acosh: OfTensor = of_operator(
+    of_floats,
+    "acosh",
+    """The inverse hyperbolic cosine.
+
+    >>> fluid.acosh(fluid.to_tensor([1.0, 2.0])).numpy().round(4)
+    array([0.   , 1.317], dtype=float32)
+    """,
+)
+atanh: OfTensor = of_operator(
+    of_floats,
+    "atanh",
+    """The inverse hyperbolic tangent.
+
+    >>> fluid.atanh(fluid.to_tensor([0.0, 0.5])).numpy().round(4)
+    array([0.    , 0.5493], dtype=float32)
+    """,
+)
 
 
 def frac(x: Tensor, name: str | None = None) -> Tensor:
-    """What is behind the point, with the sign of x."""
+    """What is behind the point, with the sign of x.
+
+    >>> fluid.frac(fluid.to_tensor([1.5, -2.25])).tolist()
+    [0.5, -0.25]
+    """
     return subtract(x, trunc(x))
 
 
 def sgn(x: Tensor, name: str | None = None) -> Tensor:
-    """-1, 0 or 1; of complex numbers those in the same direction at distance 1, and 0 of 0."""
+    """-1, 0 or 1; of complex numbers those in the same direction at distance 1, and 0 of 0.
+
+    >>> fluid.sgn(fluid.to_tensor([3 + 4j, 0j])).numpy().round(4)
+    array([0.6+0.8j, 0. +0.j ], dtype=complex64)
+    """
     if not is_complex(x.array):
         return sign(x)
     distance: Any = size(x)
@@ -70,12 +94,20 @@ def sgn(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
-    """Degrees as radians."""
+    """Degrees as radians.
+
+    >>> fluid.deg2rad(fluid.to_tensor([0.0, 180.0])).numpy().round(4)
+    array([0.    , 3.1416], dtype=float32)
+    """
     return multiply(x, pi / 180)
 
 
 def rad2deg(x: Tensor, name: str | None = None) -> Tensor:
-    """Radians as degrees."""
+    """Radians as degrees.
+
+    >>> fluid.rad2deg(fluid.to_tensor([0.0, 3.1415927])).tolist()
+    [0.0, 180.0]
+    """
     return multiply(x, 180 / pi)
 
 
@@ -85,6 +117,9 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
     Args:
         x: probabilities.
         eps: keeps them in [eps, 1 - eps]; None leaves them as they are.
+
+    >>> fluid.logit(fluid.to_tensor([0.5, 0.75])).numpy().round(4)
+    array([0.    , 1.0986], dtype=float32)
     """
     return eager.logit(floats(x), eps=0.0 if eps is None else float(eps))
 
@@ -92,7 +127,11 @@ def logit(x: Tensor, eps: float | None = None, name: str | None = None) -> Tenso
 def stanh(
     x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159, name: str | None = None
 ) -> Tensor:
-    """``scale_b tanh(scale_a x)``."""
+    """``scale_b tanh(scale_a x)``.
+
+    >>> fluid.stanh(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 1.0038], dtype=float32)
+    """
     return eager.stanh(x, scale_a=float(scale_a), scale_b=float(scale_b))
 
 
@@ -109,17 +148,29 @@ def logaddexp(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def hypot(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The length of the long side of right-angled triangles."""
+    """The length of the long side of right-angled triangles.
+
+    >>> fluid.hypot(fluid.to_tensor([3.0]), fluid.to_tensor([4.0])).tolist()
+    [5.0]
+    """
     return sqrt(add(square(x), square(y)))
 
 
 def fmax(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The larger element, or the one that is a number; x gets the gradient of equal ones."""
+    """The larger element, or the one that is a number; x gets the gradient of equal ones.
+
+    >>> fluid.fmax(fluid.to_tensor([1.0, float("nan")]), fluid.to_tensor([3.0, 2.0])).tolist()
+    [3.0, 2.0]
+    """
     return eager.elementwise_fmax(*operands(x, y, "fmax"))
 
 
 def fmin(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The smaller element, or the one that is a number; x gets the gradient of equal ones."""
+    """The smaller element, or the one that is a number; x gets the gradient of equal ones.
+
+    >>> fluid.fmin(fluid.to_tensor([1.0, float("nan")]), fluid.to_tensor([3.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
     return eager.elementwise_fmin(*operands(x, y, "fmin"))
 
 
@@ -136,6 +187,10 @@ def nan_to_num(
         x: a tensor.
         nan: in place of NaN.
         posinf, neginf: in place of infinities; the largest and smallest numbers when None.
+
+    >>> x = fluid.to_tensor([float("nan"), float("inf"), 1.0])
+    >>> fluid.nan_to_num(x, nan=0.0, posinf=9.0).tolist()
+    [0.0, 9.0, 1.0]
     """
     if x.array.dtype.kind != "f":
         raise ArgumentError(f"nan_to_num: expected fractions, got {x.array.dtype}")
@@ -160,7 +215,11 @@ def nansum(x: Tensor, *given: Any) -> Tensor:
 
 @parameters_of(mean)
 def nanmean(x: Tensor, axis: Axes, keepdim: bool, *given: Any) -> Tensor:
-    """The mean of what is no NaN."""
+    """The mean of what is no NaN.
+
+    >>> fluid.nanmean(fluid.to_tensor([1.0, float("nan"), 3.0])).item()
+    2.0
+    """
     count = total(cast(logical_not(isnan(x)), x.dtype), axis, keepdim=keepdim)
     return divide(nansum(x, axis, keepdim=keepdim), count)
 
@@ -170,6 +229,10 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
 
     Args:
         inputs: tensors, or one.
+
+    >>> x = fluid.to_tensor([1.0])
+    >>> fluid.add_n([x, fluid.to_tensor([2.0]), fluid.to_tensor([3.0])]).tolist()
+    [6.0]
     """
     given = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     return eager.sum(given)
@@ -207,7 +270,12 @@ def diff(
 
 
 def inner(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Products of the vectors along the last dimensions; of one element with what the other is."""
+    """Products of the vectors along the last dimensions; of one element with what the other is.
+
+    >>> x = fluid.to_tensor([[1.0, 2.0]])
+    >>> fluid.inner(x, fluid.to_tensor([[3.0, 4.0], [5.0, 6.0]])).tolist()
+    [[11.0, 17.0]]
+    """
     if any(all(n == 1 for n in each.array.shape) for each in (x, y)):
         return multiply(x, y)
     return tensordot(x, y, [[-1], [-1]])
@@ -280,7 +348,12 @@ def addmm(
     alpha: float = 1.0,
     name: str | None = None,
 ) -> Tensor:
-    """``beta input + alpha x y`` with matrices x and y."""
+    """``beta input + alpha x y`` with matrices x and y.
+
+    >>> x, y = fluid.to_tensor([[1.0, 2.0]]), fluid.to_tensor([[3.0], [4.0]])
+    >>> fluid.addmm(fluid.to_tensor([[10.0]]), x, y, beta=0.5, alpha=1.0).tolist()
+    [[16.0]]
+    """
     return add(multiply(input, float(beta)), multiply(matmul(x, y), float(alpha)))
 
 
@@ -293,6 +366,10 @@ def cross(x: Tensor, y: Tensor, axis: int | None = 9, name: str | None = None) -
 
     Raises:
         ShapeError: no dimension is of size 3.
+
+    >>> x = fluid.to_tensor([[1.0, 0.0, 0.0]])
+    >>> fluid.cross(x, fluid.to_tensor([[0.0, 1.0, 0.0]]), axis=1).tolist()
+    [[0.0, 0.0, 1.0]]
     """
     if axis in (9, None):
         found = [a for a, n in enumerate(x.array.shape) if n == 3]
@@ -312,17 +389,29 @@ def bitwise_and(x: Tensor, y: Other, out: Tensor | None = None, name: str | None
 
 
 def bitwise_or(x: Tensor, y: Other, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """The bits that are set in one of two integers, or in both."""
+    """The bits that are set in one of two integers, or in both.
+
+    >>> fluid.bitwise_or(fluid.to_tensor([5, 6]), fluid.to_tensor([3, 1])).tolist()
+    [7, 7]
+    """
     return _of_bits("bitwise_or", x, y, out)
 
 
 def bitwise_xor(x: Tensor, y: Other, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """The bits that are set in one of two integers and not in the other."""
+    """The bits that are set in one of two integers and not in the other.
+
+    >>> fluid.bitwise_xor(fluid.to_tensor([5, 6]), fluid.to_tensor([3, 1])).tolist()
+    [6, 7]
+    """
     return _of_bits("bitwise_xor", x, y, out)
 
 
 def bitwise_not(x: Tensor, out: Tensor | None = None, name: str | None = None) -> Tensor:
-    """The bits that are not set in integers; of truth values the others."""
+    """The bits that are not set in integers; of truth values the others.
+
+    >>> fluid.bitwise_not(fluid.to_tensor([0, 5])).tolist()
+    [-1, -6]
+    """
     if x.array.dtype.kind == "b":
         return logical_not(x, out)
     made = subtract(multiply(x, -1), 1)

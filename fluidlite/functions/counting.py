@@ -56,6 +56,9 @@ def histogram(
         input: a tensor.
         bins: how many intervals there are.
         min, max: where they begin and end; the smallest and largest element when both are 0.
+
+    >>> fluid.histogram(fluid.to_tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3).tolist()
+    [0, 2, 1, 0]
     """
     return eager.histogram(input.detach(), bins=bins, min=min, max=max)
 
@@ -86,7 +89,12 @@ def searchsorted(
 bucketize: Callable[..., Tensor] = Spelling({"values": "x"})(
     searchsorted,
     "bucketize",
-    "Where the elements of ``values`` would be put into a vector.",
+    """The places at which the elements of ``values`` keep a vector sorted.
+
+    >>> x = fluid.to_tensor([0.5, 2.0, 9.0])
+    >>> fluid.bucketize(x, fluid.to_tensor([1.0, 2.0, 3.0])).tolist()
+    [0, 1, 3]
+    """,
     order="x, sorted_sequence, out_int32, right, name",
 )
 
@@ -180,7 +188,12 @@ def cummax(
 
 @parameters_of(cummax)
 def cummin(x: Tensor, axis: int | None, dtype: DTypeLike, *given: Any) -> tuple[Tensor, Tensor]:
-    """The smallest element up to each one, and its place."""
+    """The smallest element up to each one, and its place.
+
+    >>> values, indices = fluid.cummin(fluid.to_tensor([3, 1, 2]))
+    >>> values.tolist(), indices.tolist()
+    ([3, 1, 1], [0, 1, 1])
+    """
     return _so_far(eager.cummin, x, axis, dtype)
 
 
@@ -301,6 +314,10 @@ def index_fill(
 
     Args:
         value: the number.
+
+    >>> x = fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> fluid.index_fill(x, fluid.to_tensor([0]), 1, 9.0).tolist()
+    [[9.0, 2.0], [9.0, 4.0]]
     """
     along = normal_axis(axis, x.array.ndim)
     return set_item(x, (slice(None),) * along + (index,), value)
@@ -320,6 +337,10 @@ def index_put(
         indices: a tensor of places for each of the first dimensions, or one of truth values.
         value: what is written; spreads over the places.
         accumulate: add; what is named twice gets both.
+
+    >>> x = fluid.to_tensor([1.0, 2.0, 3.0])
+    >>> fluid.index_put(x, [fluid.to_tensor([0, 2])], fluid.to_tensor([7.0, 8.0])).tolist()
+    [7.0, 2.0, 8.0]
     """
     if not isinstance(value, Operand):
         value = x.results(np.asarray(value, x.array.dtype))

@@ -152,7 +152,11 @@ def zeros(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> T
 
 
 def ones(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    >>> fluid.ones([2, 2]).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
     return Tensor(np.ones(_sizes(shape), _type(dtype)))
 
 
@@ -189,24 +193,40 @@ def filled(
 
 
 def empty(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
-    """A tensor of zeros; nothing is ever left uninitialised."""
+    """A tensor of zeros; nothing is ever left uninitialised.
+
+    >>> fluid.empty([2, 3]).shape
+    [2, 3]
+    """
     return zeros(shape, dtype)
 
 
 def zeros_like(x: Tensor, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
-    """Zeros in the shape and element type of x."""
+    """Zeros in the shape and element type of x.
+
+    >>> fluid.zeros_like(fluid.to_tensor([1.5, 2.5])).tolist()
+    [0.0, 0.0]
+    """
     return full_like(x, 0, dtype)
 
 
 def ones_like(x: Tensor, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
-    """Ones in the shape and element type of x."""
+    """Ones in the shape and element type of x.
+
+    >>> fluid.ones_like(fluid.to_tensor([1.5, 2.5])).tolist()
+    [1.0, 1.0]
+    """
     return full_like(x, 1, dtype)
 
 
 def full_like(
     x: Tensor, fill_value: float | Tensor, dtype: DTypeLike = None, name: str | None = None
 ) -> Tensor:
-    """One number in the shape and element type of x."""
+    """One number in the shape and element type of x.
+
+    >>> fluid.full_like(fluid.to_tensor([1.0, 2.0]), 7.0).tolist()
+    [7.0, 7.0]
+    """
     kind = _type(dtype, x.array.dtype)
     if x.appends is not None:
         return eager.fill_any_like(x, value=float(fill_value), dtype=as_dtype(kind))
@@ -214,14 +234,22 @@ def full_like(
 
 
 def empty_like(x: Tensor, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
-    """Zeros in the shape and element type of x; nothing is ever left uninitialised."""
+    """Zeros in the shape and element type of x; nothing is ever left uninitialised.
+
+    >>> fluid.empty_like(fluid.to_tensor([1.0, 2.0])).shape
+    [2]
+    """
     return zeros_like(x, dtype)
 
 
 def eye(
     num_rows: int, num_columns: int | None = None, dtype: DTypeLike = None, name: str | None = None
 ) -> Tensor:
-    """Ones where row and column are the same, zeros elsewhere."""
+    """Ones where row and column are the same, zeros elsewhere.
+
+    >>> fluid.eye(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     for count in (num_rows, num_columns):
         if count is not None and (not isinstance(count, (int, np.integer)) or count < 0):
             raise ArgumentError(f"eye: expected an integer from 0, got {count!r}")
@@ -279,7 +307,11 @@ def linspace(
     dtype: DTypeLike = None,
     name: str | None = None,
 ) -> Tensor:
-    """Numbers from start to stop, both included, at equal distances."""
+    """Numbers from start to stop, both included, at equal distances.
+
+    >>> fluid.linspace(0.0, 1.0, 5).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
     first, last = _number("linspace", "start", start), _number("linspace", "stop", stop)
     return Tensor(np.linspace(first, last, _points("linspace", num)).astype(_type(dtype)))
 
@@ -291,6 +323,9 @@ def assign(x: ArrayLike, output: Tensor | None = None) -> Tensor:
         x: a tensor, or what ``to_tensor`` takes; a number makes a vector of one, and an array of
             float64 float32.
         output: a tensor to write to.
+
+    >>> fluid.assign([1.0, 2.0]).tolist()
+    [1.0, 2.0]
     """
     made = eager.assign(x) if isinstance(x, Operand) else to_tensor(_assigned(x))
     if output is None:
@@ -329,7 +364,12 @@ def seed(seed: int) -> None:
 
 
 def rand(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
-    """Random numbers, equally likely everywhere in [0, 1)."""
+    """Random numbers, equally likely everywhere in [0, 1).
+
+    >>> x = fluid.rand([1000])
+    >>> x.shape, bool((x >= 0).all()), bool((x < 1).all())
+    ([1000], True, True)
+    """
     return uniform(shape, dtype, 0.0, 1.0)
 
 
@@ -341,14 +381,23 @@ def uniform(
     seed: int = 0,
     name: str | None = None,
 ) -> Tensor:
-    """Random numbers, equally likely everywhere in [min, max)."""
+    """Random numbers, equally likely everywhere in [min, max).
+
+    >>> x = fluid.uniform([1000], min=2.0, max=3.0)
+    >>> x.shape, bool((x >= 2).all()), bool((x < 3).all())
+    ([1000], True, True)
+    """
     kind = _type(dtype)
     drawn = generator.get().fractions(_sizes(shape), kind, seed)
     return Tensor((min + drawn * (max - min)).astype(kind))
 
 
 def randn(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
-    """Random numbers of the normal distribution with mean 0 and deviation 1."""
+    """Random numbers of the normal distribution with mean 0 and deviation 1.
+
+    >>> fluid.randn([2, 3]).shape
+    [2, 3]
+    """
     kind = _type(dtype)
     return Tensor(generator.get().normal(_sizes(shape), kind).astype(kind))
 
@@ -364,6 +413,9 @@ def normal(
     Args:
         mean, std: numbers, or tensors of one shape.
         shape: sizes; those of ``mean`` or ``std`` when None.
+
+    >>> fluid.normal(mean=0.0, std=1.0, shape=[2, 3]).shape
+    [2, 3]
     """
     like: Any = next((v for v in (mean, std) if appends([v]) is not None), None)
     if like is not None:
@@ -381,7 +433,12 @@ def randint(
     dtype: DTypeLike = None,
     name: str | None = None,
 ) -> Tensor:
-    """Random integers in [low, high); in [0, low) where ``high`` is None."""
+    """Random integers in [low, high); in [0, low) where ``high`` is None.
+
+    >>> x = fluid.randint(0, 5, [1000])
+    >>> x.shape, x.min().item(), x.max().item()
+    ([1000], 0, 4)
+    """
     if high is None:
         low, high = 0, low
     if not low < high:
@@ -393,14 +450,22 @@ def randint(
 
 
 def randperm(n: int, dtype: DTypeLike = "int64", name: str | None = None) -> Tensor:
-    """The integers from 0 to n - 1 in random order."""
+    """The integers from 0 to n - 1 in random order.
+
+    >>> sorted(fluid.randperm(4).tolist())
+    [0, 1, 2, 3]
+    """
     if not isinstance(n, Operand):
         n = integer("randperm", "n", n, least=0)
     return Tensor(generator.get()().permutation(n).astype(_type(dtype)))
 
 
 def bernoulli(x: Tensor, name: str | None = None) -> Tensor:
-    """1 with the probabilities in x, 0 otherwise."""
+    """1 with the probabilities in x, 0 otherwise.
+
+    >>> fluid.bernoulli(fluid.to_tensor([0.0, 1.0])).tolist()
+    [0.0, 1.0]
+    """
     if x.appends is not None:
         return cast_to(less_than(uniform_like(x), x), x.array.dtype)
     drawn = generator.get().fractions(x.array.shape, x.array.dtype) < x.array
@@ -421,12 +486,20 @@ def tril_indices(
 def triu_indices(
     row: int, col: int | None = None, offset: int = 0, dtype: DTypeLike = "int64"
 ) -> Tensor:
-    """The places on and above a diagonal of a matrix: a row of rows, and a row of columns."""
+    """The places on and above a diagonal of a matrix: a row of rows, and a row of columns.
+
+    >>> fluid.triu_indices(2, 2).tolist()
+    [[0, 0, 1], [0, 1, 1]]
+    """
     return to_tensor(np.stack(np.triu_indices(row, offset, row if col is None else col)), dtype)
 
 
 def standard_normal(shape: Numbers, dtype: DTypeLike = None, name: str | None = None) -> Tensor:
-    """Normally distributed numbers; the same as ``randn``."""
+    """Normally distributed numbers; the same as ``randn``.
+
+    >>> fluid.standard_normal([2, 3]).shape
+    [2, 3]
+    """
     return randn(shape, dtype)
 
 
@@ -449,7 +522,11 @@ def logspace(
 
 
 def is_tensor(x: object) -> bool:
-    """Whether something is an eager tensor, or a sparse one."""
+    """Whether something is an eager tensor, or a sparse one.
+
+    >>> fluid.is_tensor(fluid.to_tensor([1.0])), fluid.is_tensor([1.0])
+    (True, False)
+    """
     return isinstance(x, (TensorCore, HoldsValues))
 
 

@@ -82,7 +82,11 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 
 def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
-    """A matrix of zeros with all elements of a tensor on a diagonal."""
+    """A matrix of zeros with all elements of a tensor on a diagonal.
+
+    >>> fluid.diagflat(fluid.to_tensor([1, 2])).tolist()
+    [[1, 0], [0, 2]]
+    """
     return diag_embed(reshape(x, [-1]), offset)
 
 
@@ -119,6 +123,9 @@ def view(
         x: a tensor.
         shape_or_dtype: sizes, one of which may be -1; or an element type, with whose width the last
             size changes.
+
+    >>> fluid.view(fluid.to_tensor([1.0, 2.0, 3.0, 4.0]), [2, 2]).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
     """
     if isinstance(shape_or_dtype, (int, list, tuple)) and not isinstance(shape_or_dtype, DType):
         return reshape(x, shape_or_dtype, *more)
@@ -136,7 +143,11 @@ def view(
 
 
 def view_as(x: Tensor, other: Tensor, name: str | None = None) -> Tensor:
-    """The elements in the shape of another tensor."""
+    """The elements in the shape of another tensor.
+
+    >>> fluid.view_as(fluid.to_tensor([1.0, 2.0, 3.0, 4.0]), fluid.zeros([2, 2])).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
     return reshape(x, list(other.array.shape))
 
 
@@ -161,7 +172,11 @@ def unflatten(x: Tensor, axis: int, shape: Numbers, name: str | None = None) -> 
 
 
 def vsplit(x: Tensor, num_or_sections: Numbers, name: str | None = None) -> list[Tensor]:
-    """A tensor cut into parts along its first dimension; arguments as of ``split``."""
+    """A tensor cut into parts along its first dimension; arguments as of ``split``.
+
+    >>> [part.tolist() for part in fluid.vsplit(fluid.to_tensor([[1], [2]]), 2)]
+    [[[1]], [[2]]]
+    """
     return split(x, num_or_sections, 0)
 
 
@@ -182,7 +197,11 @@ def atleast_1d(*inputs: Sequence[Tensor], name: str | None = None) -> list[Tenso
 def atleast_1d(
     *inputs: Tensor | Sequence[Tensor], name: str | None = None
 ) -> Tensor | list[Tensor]:
-    """Tensors of at least 1 dimension; a list of several."""
+    """Tensors of at least 1 dimension; a list of several.
+
+    >>> fluid.atleast_1d(fluid.to_tensor(3.0)).shape
+    [1]
+    """
     return _widened(1, inputs)
 
 
@@ -193,7 +212,11 @@ def atleast_2d(*inputs: Sequence[Tensor], name: str | None = None) -> list[Tenso
 def atleast_2d(
     *inputs: Tensor | Sequence[Tensor], name: str | None = None
 ) -> Tensor | list[Tensor]:
-    """Tensors of at least 2 dimensions: vectors become rows; a list of several."""
+    """Tensors of at least 2 dimensions: vectors become rows; a list of several.
+
+    >>> fluid.atleast_2d(fluid.to_tensor([1.0, 2.0])).shape
+    [1, 2]
+    """
     return _widened(2, inputs)
 
 
@@ -204,5 +227,9 @@ def atleast_3d(*inputs: Sequence[Tensor], name: str | None = None) -> list[Tenso
 def atleast_3d(
     *inputs: Tensor | Sequence[Tensor], name: str | None = None
 ) -> Tensor | list[Tensor]:
-    """Tensors of at least 3 dimensions; a list of several."""
+    """Tensors of at least 3 dimensions; a list of several.
+
+    >>> fluid.atleast_3d(fluid.to_tensor([1.0, 2.0])).shape
+    [1, 2, 1]
+    """
     return _widened(3, inputs)

@@ -45,46 +45,269 @@ def _of_numbers(x: Tensor, name: str | None = None) -> Tensor:
     return made if x.array.dtype.kind not in "iu" else cast_to(made, x.array.dtype)
 
 
-exp: OfTensor = of_operator(of_floats, "exp", "e to the power of x.")
-expm1: OfTensor = of_operator(of_floats, "expm1", "e to the power of x, less 1; exact for small x.")
-log: OfTensor = of_operator(of_floats, "log", "The natural logarithm of x.")
-log2: OfTensor = of_operator(of_floats, "log2", "The logarithm of x to the base 2.")
-log10: OfTensor = of_operator(of_floats, "log10", "The logarithm of x to the base 10.")
+exp: OfTensor = of_operator(
+    of_floats,
+    "exp",
+    """e to the power of x.
+
+    >>> fluid.exp(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([1.    , 2.7183], dtype=float32)
+    """,
+)
+expm1: OfTensor = of_operator(
+    of_floats,
+    "expm1",
+    """e to the power of x, less 1; exact for small x.
+
+    >>> fluid.expm1(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 1.7183], dtype=float32)
+    """,
+)
+log: OfTensor = of_operator(
+    of_floats,
+    "log",
+    """The natural logarithm of x.
+
+    >>> fluid.log(fluid.to_tensor([1.0, 10.0])).numpy().round(4)
+    array([0.    , 2.3026], dtype=float32)
+    """,
+)
+log2: OfTensor = of_operator(
+    of_floats,
+    "log2",
+    """The logarithm of x to the base 2.
+
+    >>> fluid.log2(fluid.to_tensor([1.0, 8.0])).numpy().round(4)
+    array([0., 3.], dtype=float32)
+    """,
+)
+log10: OfTensor = of_operator(
+    of_floats,
+    "log10",
+    """The logarithm of x to the base 10.
+
+    >>> fluid.log10(fluid.to_tensor([1.0, 100.0])).numpy().round(4)
+    array([0., 2.], dtype=float32)
+    """,
+)
 log1p: OfTensor = of_operator(
-    of_floats, "log1p", "The natural logarithm of 1 + x, exact for small x."
+    of_floats,
+    "log1p",
+    """The natural logarithm of 1 + x, exact for small x.
+
+    >>> fluid.log1p(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.6931], dtype=float32)
+    """,
 )
-sqrt: OfTensor = of_operator(of_floats, "sqrt", "The square root of x.")
-rsqrt: OfTensor = of_operator(of_floats, "rsqrt", "1 over the square root of x.")
-square: OfTensor = of_operator(of_any, "square", "x * x.")
-reciprocal: OfTensor = of_operator(of_floats, "reciprocal", "1 / x.")
-sin: OfTensor = of_operator(of_floats, "sin", "The sine of x.")
-cos: OfTensor = of_operator(of_floats, "cos", "The cosine of x.")
-tan: OfTensor = of_operator(of_floats, "tan", "The tangent of x.")
-asin: OfTensor = of_operator(of_floats, "asin", "The angle in [-pi/2, pi/2] whose sine is x.")
-acos: OfTensor = of_operator(of_floats, "acos", "The angle in [0, pi] whose cosine is x.")
-atan: OfTensor = of_operator(of_floats, "atan", "The angle in (-pi/2, pi/2) whose tangent is x.")
-sinh: OfTensor = of_operator(of_floats, "sinh", "The hyperbolic sine of x.")
-cosh: OfTensor = of_operator(of_floats, "cosh", "The hyperbolic cosine of x.")
-tanh: OfTensor = of_operator(of_floats, "tanh", "The hyperbolic tangent of x.")
+sqrt: OfTensor = of_operator(
+    of_floats,
+    "sqrt",
+    """The square root of x.
+
+    >>> fluid.sqrt(fluid.to_tensor([4.0, 9.0])).tolist()
+    [2.0, 3.0]
+    """,
+)
+rsqrt: OfTensor = of_operator(
+    of_floats,
+    "rsqrt",
+    """1 over the square root of x.
+
+    >>> fluid.rsqrt(fluid.to_tensor([1.0, 4.0])).tolist()
+    [1.0, 0.5]
+    """,
+)
+square: OfTensor = of_operator(
+    of_any,
+    "square",
+    """x * x.
+
+    >>> fluid.square(fluid.to_tensor([2.0, -3.0])).tolist()
+    [4.0, 9.0]
+    """,
+)
+reciprocal: OfTensor = of_operator(
+    of_floats,
+    "reciprocal",
+    """1 / x.
+
+    >>> fluid.reciprocal(fluid.to_tensor([2.0, 4.0])).tolist()
+    [0.5, 0.25]
+    """,
+)
+sin: OfTensor = of_operator(
+    of_floats,
+    "sin",
+    """The sine of x.
+
+    >>> fluid.sin(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.8415], dtype=float32)
+    """,
+)
+cos: OfTensor = of_operator(
+    of_floats,
+    "cos",
+    """The cosine of x.
+
+    >>> fluid.cos(fluid.to_tensor([0.0, 3.1415927])).numpy().round(4)
+    array([ 1., -1.], dtype=float32)
+    """,
+)
+tan: OfTensor = of_operator(
+    of_floats,
+    "tan",
+    """The tangent of x.
+
+    >>> fluid.tan(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 1.5574], dtype=float32)
+    """,
+)
+asin: OfTensor = of_operator(
+    of_floats,
+    "asin",
+    """The angle in [-pi/2, pi/2] whose sine is x.
+
+    >>> fluid.asin(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 1.5708], dtype=float32)
+    """,
+)
+acos: OfTensor = of_operator(
+    of_floats,
+    "acos",
+    """The angle in [0, pi] whose cosine is x.
+
+    >>> fluid.acos(fluid.to_tensor([1.0, 0.0])).numpy().round(4)
+    array([0.    , 1.5708], dtype=float32)
+    """,
+)
+atan: OfTensor = of_operator(
+    of_floats,
+    "atan",
+    """The angle in (-pi/2, pi/2) whose tangent is x.
+
+    >>> fluid.atan(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.7854], dtype=float32)
+    """,
+)
+sinh: OfTensor = of_operator(
+    of_floats,
+    "sinh",
+    """The hyperbolic sine of x.
+
+    >>> fluid.sinh(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 1.1752], dtype=float32)
+    """,
+)
+cosh: OfTensor = of_operator(
+    of_floats,
+    "cosh",
+    """The hyperbolic cosine of x.
+
+    >>> fluid.cosh(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([1.    , 1.5431], dtype=float32)
+    """,
+)
+tanh: OfTensor = of_operator(
+    of_floats,
+    "tanh",
+    """The hyperbolic tangent of x.
+
+    >>> fluid.tanh(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.7616], dtype=float32)
+    """,
+)
 erf: OfTensor = of_operator(
-    of_floats, "erf", "2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x."
+    of_floats,
+    "erf",
+    """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
+
+    >>> fluid.erf(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.8427], dtype=float32)
+    """,
 )
-sigmoid: OfTensor = of_operator(of_floats, "sigmoid", "1 / (1 + e^-x).")
-floor: OfTensor = of_operator(of_floats, "floor", "The largest integer that is not above x.")
-ceil: OfTensor = of_operator(of_floats, "ceil", "The smallest integer that is not below x.")
+sigmoid: OfTensor = of_operator(
+    of_floats,
+    "sigmoid",
+    """1 / (1 + e^-x).
+
+    >>> fluid.sigmoid(fluid.to_tensor([0.0, 2.0])).numpy().round(4)
+    array([0.5   , 0.8808], dtype=float32)
+    """,
+)
+floor: OfTensor = of_operator(
+    of_floats,
+    "floor",
+    """The largest integer that is not above x.
+
+    >>> fluid.floor(fluid.to_tensor([-1.5, 1.2])).tolist()
+    [-2.0, 1.0]
+    """,
+)
+ceil: OfTensor = of_operator(
+    of_floats,
+    "ceil",
+    """The smallest integer that is not below x.
+
+    >>> fluid.ceil(fluid.to_tensor([-1.5, 1.2])).tolist()
+    [-1.0, 2.0]
+    """,
+)
 round: OfTensor = of_operator(
-    of_floats, "round", "The integer nearest to x; halves go away from zero."
+    of_floats,
+    "round",
+    """The integer nearest to x; halves go away from zero.
+
+    >>> fluid.round(fluid.to_tensor([0.5, 1.2, -1.5])).tolist()
+    [1.0, 1.0, -2.0]
+    """,
 )
-sign: OfTensor = of_operator(_of_numbers, "sign", "-1, 0 or 1, the sign of x.")
+sign: OfTensor = of_operator(
+    _of_numbers,
+    "sign",
+    """-1, 0 or 1, the sign of x.
+
+    >>> fluid.sign(fluid.to_tensor([-1.5, 0.0, 2.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """,
+)
 isfinite: OfTensor = of_operator(
-    of_any, "isfinite", "Whether each element is a finite number.", "isfinite_v2"
+    of_any,
+    "isfinite",
+    """Whether each element is a finite number.
+
+    >>> fluid.isfinite(fluid.to_tensor([1.0, np.inf, np.nan])).tolist()
+    [True, False, False]
+    """,
+    "isfinite_v2",
 )
-isnan: OfTensor = of_operator(of_any, "isnan", "Whether each element is not a number.", "isnan_v2")
-isinf: OfTensor = of_operator(of_any, "isinf", "Whether each element is infinite.", "isinf_v2")
+isnan: OfTensor = of_operator(
+    of_any,
+    "isnan",
+    """Whether each element is not a number.
+
+    >>> fluid.isnan(fluid.to_tensor([1.0, np.inf, np.nan])).tolist()
+    [False, False, True]
+    """,
+    "isnan_v2",
+)
+isinf: OfTensor = of_operator(
+    of_any,
+    "isinf",
+    """Whether each element is infinite.
+
+    >>> fluid.isinf(fluid.to_tensor([1.0, np.inf, np.nan])).tolist()
+    [False, True, False]
+    """,
+    "isinf_v2",
+)
 
 
 def trunc(input: Tensor, name: str | None = None) -> Tensor:
-    """A tensor without its fractions; integers stay integers."""
+    """A tensor without its fractions; integers stay integers.
+
+    >>> fluid.trunc(fluid.to_tensor([-1.5, 1.2])).tolist()
+    [-1.0, 1.0]
+    """
     made: Tensor = eager.trunc(floats(input))
     return cast_to(made, input.array.dtype) if input.array.dtype.kind in "iu" else made
 
@@ -99,7 +322,11 @@ def abs(x: TensorCore, name: str | None = None) -> Tensor:
 
 
 def neg(x: TensorCore, name: str | None = None) -> Tensor:
-    """-x."""
+    """-x.
+
+    >>> fluid.neg(fluid.to_tensor([1.0, -2.0])).tolist()
+    [-1.0, 2.0]
+    """
     return eager.scale(x, scale=-1.0)
 
 
@@ -149,6 +376,9 @@ def scale(
         bias: a number.
         bias_after_scale: False: add the bias first.
         act: the operator type of an activation of the result.
+
+    >>> fluid.scale(fluid.to_tensor([1.0, 2.0]), 3.0, bias=1.0).tolist()
+    [4.0, 7.0]
     """
     factor = scale if isinstance(scale, Operand) else None
     out = eager.scale(
@@ -197,5 +427,9 @@ def cast(x: Tensor, dtype: DTypeLike) -> Tensor:
 
 
 def clone(x: Tensor, name: str | None = None) -> Tensor:
-    """A copy of x that gradients flow through."""
+    """A copy of x that gradients flow through.
+
+    >>> fluid.clone(fluid.to_tensor([1.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
     return eager.assign(x)

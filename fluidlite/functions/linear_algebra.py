@@ -243,6 +243,9 @@ def eigvalsh(x: Tensor, UPLO: str = "L", name: str | None = None) -> Tensor:
     Args:
         x: [..., n, n], of which one triangle is read.
         UPLO: "L" for the lower one, "U" for the upper one.
+
+    >>> fluid.paddle.linalg.eigvalsh(fluid.to_tensor([[2.0, 0.0], [0.0, 3.0]])).numpy().round(4)
+    array([2., 3.], dtype=float32)
     """
     return eager.eigvalsh(x, UPLO=UPLO)
 

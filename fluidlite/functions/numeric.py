@@ -45,7 +45,11 @@ def lcm(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 
 def nextafter(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """The next number after x towards y that its element type has."""
+    """The next number after x towards y that its element type has.
+
+    >>> fluid.nextafter(fluid.to_tensor([1.0]), fluid.to_tensor([2.0])).item() - 1
+    1.1920928955078125e-07
+    """
     return eager.nextafter(*operands(x, y, "nextafter"))
 
 

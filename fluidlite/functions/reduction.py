@@ -206,7 +206,11 @@ max: Final = _reduction(
 min: Final = _reduction(
     _of_elements,
     "min",
-    "The smallest element, over some dimensions or all; each of equal ones gets the gradient.",
+    """The smallest element, over some dimensions or all; each of equal ones gets the gradient.
+
+    >>> fluid.min(fluid.to_tensor([[3.0, 1.0], [2.0, 4.0]]), axis=1).tolist()
+    [1.0, 2.0]
+    """,
     "reduce_min",
 )
 amax: Final = _reduction(
@@ -223,10 +227,32 @@ amax: Final = _reduction(
 amin: Final = _reduction(
     _of_elements,
     "amin",
-    "The smallest element, over some dimensions or all; equal ones share the gradient.",
+    """The smallest element, over some dimensions or all; equal ones share the gradient.
+
+    >>> fluid.amin(fluid.to_tensor([[3.0, 1.0], [2.0, 4.0]]), axis=1).tolist()
+    [1.0, 2.0]
+    """,
 )
-all: Final = _reduction(_of_truths, "all", "Whether all elements are true.", "reduce_all")
-any: Final = _reduction(_of_truths, "any", "Whether some element is true.", "reduce_any")
+all: Final = _reduction(
+    _of_truths,
+    "all",
+    """Whether all elements are true.
+
+    >>> fluid.all(fluid.to_tensor([[True, False], [True, True]]), axis=1).tolist()
+    [False, True]
+    """,
+    "reduce_all",
+)
+any: Final = _reduction(
+    _of_truths,
+    "any",
+    """Whether some element is true.
+
+    >>> fluid.any(fluid.to_tensor([[True, False], [False, False]]), axis=1).tolist()
+    [True, False]
+    """,
+    "reduce_any",
+)
 
 
 @_REDUCTIONS
@@ -237,7 +263,11 @@ def prod(
     dtype: DTypeLike = None,
     name: str | None = None,
 ) -> Tensor:
-    """The product of the elements, over some dimensions or all; its gradient is right at zeros."""
+    """The product of the elements, over some dimensions or all; its gradient is right at zeros.
+
+    >>> fluid.prod(fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1).tolist()
+    [2.0, 12.0]
+    """
     if dtype is not None:
         x = cast(x, dtype)
     elif isinstance(x, Operand) and x.array.dtype == np.dtype("bool"):
@@ -249,7 +279,11 @@ def prod(
 def count_nonzero(
     x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None = None
 ) -> Tensor:
-    """How many elements are not 0."""
+    """How many elements are not 0.
+
+    >>> fluid.count_nonzero(fluid.to_tensor([[1, 0], [2, 3]]), axis=1).tolist()
+    [1, 2]
+    """
     return sum(truths(x), axis, "int64", keepdim)
 
 
@@ -283,6 +317,9 @@ def var(
 
     Args:
         unbiased: divide by one less than the number of elements; that of one element is 0.
+
+    >>> fluid.var(fluid.to_tensor([1.0, 3.0, 5.0])).item()
+    4.0
     """
     return variance(x, axis, unbiased, keepdim, 1.0)
 
@@ -308,7 +345,11 @@ def variance(x: Tensor, axis: Axes, unbiased: bool, keepdim: bool, least: float)
 
 @parameters_of(var)
 def std(*given: Any) -> Tensor:
-    """The root of the mean square distance from the mean."""
+    """The root of the mean square distance from the mean.
+
+    >>> fluid.std(fluid.to_tensor([1.0, 3.0, 5.0])).item()
+    2.0
+    """
     return sqrt(var(*given))
 
 
@@ -369,7 +410,11 @@ def norm(
 
 
 def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
-    """The p-norm of x - y."""
+    """The p-norm of x - y.
+
+    >>> fluid.dist(fluid.to_tensor([0.0, 0.0]), fluid.to_tensor([3.0, 4.0])).item()
+    5.0
+    """
     return norm(subtract(x, y), p)
 
 
@@ -404,6 +449,9 @@ def cumprod(
         x: a tensor.
         dim: along which dimension; when None, x is flattened.
         dtype: the element type to multiply in.
+
+    >>> fluid.cumprod(fluid.to_tensor([1.0, 2.0, 3.0]), 0).tolist()
+    [1.0, 2.0, 6.0]
     """
     if dtype is not None:
         x = cast(x, dtype)
@@ -462,6 +510,9 @@ def median(
         x: a tensor.
         axis: along which dimension; all elements when None.
         keepdim: the dimension stays, with size 1.
+
+    >>> fluid.median(fluid.to_tensor([3.0, 1.0, 2.0])).item()
+    2.0
     """
     x = floats(x)
     ndim = x.array.ndim
@@ -506,7 +557,11 @@ def argmax(
 
 @parameters_of(argmax)
 def argmin(*given: Any) -> Tensor:
-    """The place of the smallest element; the first one where several are."""
+    """The place of the smallest element; the first one where several are.
+
+    >>> fluid.argmin(fluid.to_tensor([[3.0, 1.0], [2.0, 4.0]]), axis=1).tolist()
+    [1, 0]
+    """
     return _place(eager.arg_min, *given)
 
 

@@ -147,17 +147,32 @@ def gather(
 
 
 def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
-    """The slices of x along a dimension that an index names; the same as ``gather``."""
+    """The slices of x along a dimension that an index names; the same as ``gather``.
+
+    >>> x = fluid.to_tensor([[1, 2], [3, 4], [5, 6]])
+    >>> fluid.index_select(x, fluid.to_tensor([0, 2])).tolist()
+    [[1, 2], [5, 6]]
+    """
     return eager.index_select(x, index, dim=axis)
 
 
 def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
-    """What stands at places of x, whose numbers are in the last dimension of the index."""
+    """What stands at places of x, whose numbers are in the last dimension of the index.
+
+    >>> x = fluid.to_tensor([[1, 2], [3, 4]])
+    >>> fluid.gather_nd(x, fluid.to_tensor([[0, 1], [1, 0]])).tolist()
+    [2, 3]
+    """
     return eager.gather_nd(x, index)
 
 
 def index_sample(x: Tensor, index: Tensor) -> Tensor:
-    """For each row of x the elements that the same row of the index names."""
+    """For each row of x the elements that the same row of the index names.
+
+    >>> x = fluid.to_tensor([[1, 2], [3, 4]])
+    >>> fluid.index_sample(x, fluid.to_tensor([[1, 0], [1, 1]])).tolist()
+    [[2, 1], [4, 4]]
+    """
     return eager.take_along(x, index, axis=1)
 
 
@@ -172,6 +187,10 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = T
 
     Raises:
         ShapeError: there are not as many dimensions.
+
+    >>> x = fluid.to_tensor([[1, 2], [3, 4]])
+    >>> fluid.take_along_axis(x, fluid.to_tensor([[1], [0]]), 1).tolist()
+    [[2], [3]]
     """
     along = _need_rank(arr, indices, axis)
     if broadcast:
@@ -298,6 +317,10 @@ def scatter(
         index: numbers of rows, of shape [n]; one of no dimensions for one row.
         updates: the new rows, n of them.
         overwrite: of rows named twice the last one stays; if not, they add up.
+
+    >>> x = fluid.to_tensor([1.0, 2.0, 3.0])
+    >>> fluid.scatter(x, fluid.to_tensor([0, 2]), fluid.to_tensor([7.0, 8.0])).tolist()
+    [7.0, 2.0, 8.0]
     """
     if not index.array.ndim:  # one row, without the dimension of rows
         index = eager.reshape(index, shape=(1,))
@@ -306,12 +329,21 @@ def scatter(
 
 
 def scatter_nd_add(x: Tensor, index: Tensor, updates: Tensor, name: str | None = None) -> Tensor:
-    """x with updates added at places, whose numbers are in the last dimension of the index."""
+    """x with updates added at places, whose numbers are in the last dimension of the index.
+
+    >>> x, y = fluid.to_tensor([1.0, 1.0]), fluid.to_tensor([[0], [0]])
+    >>> fluid.scatter_nd_add(x, y, fluid.to_tensor([2.0, 3.0])).tolist()
+    [6.0, 1.0]
+    """
     return eager.scatter_nd_add(x, index, updates)
 
 
 def scatter_nd(index: Tensor, updates: Tensor, shape: Numbers, name: str | None = None) -> Tensor:
-    """Zeros with updates added at places."""
+    """Zeros with updates added at places.
+
+    >>> fluid.scatter_nd(fluid.to_tensor([[1], [3]]), fluid.to_tensor([7.0, 8.0]), [4]).tolist()
+    [0.0, 7.0, 0.0, 8.0]
+    """
     zeros = updates.results(np.zeros(numbers_in("shape", shape), updates.array.dtype))
     return eager.scatter_nd_add(zeros, index, updates)
 
@@ -327,7 +359,12 @@ def masked_select(x: Tensor, mask: Tensor, name: str | None = None) -> Tensor:
 
 
 def masked_fill(x: Tensor, mask: Tensor, value: Other, name: str | None = None) -> Tensor:
-    """x with a number, or a tensor of one element, where a mask holds; both in the type of x."""
+    """x with a number, or a tensor of one element, where a mask holds; both in the type of x.
+
+    >>> x = fluid.to_tensor([1.0, 2.0])
+    >>> fluid.masked_fill(x, fluid.to_tensor([True, False]), 9.0).tolist()
+    [9.0, 2.0]
+    """
     filling = value if isinstance(value, Operand) else np.asarray(value)
     return chosen(mask, cast_to(filling, x.array.dtype), x)
 
@@ -344,7 +381,11 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None =
 
 
 def argsort(x: Tensor, axis: int = -1, descending: bool = False, name: str | None = None) -> Tensor:
-    """The places of the elements in order along a dimension; equal ones stay in theirs."""
+    """The places of the elements in order along a dimension; equal ones stay in theirs.
+
+    >>> fluid.argsort(fluid.to_tensor([3.0, 1.0, 2.0])).tolist()
+    [1, 2, 0]
+    """
     if not x.array.ndim:
         return of_number(argsort, x, axis)
     return eager.argsort(x, axis=axis, descending=descending)[1]
@@ -470,6 +511,9 @@ def unique(
 
     Returns:
         the values, or a tuple of them and what else was asked for.
+
+    >>> fluid.unique(fluid.to_tensor([3, 1, 3])).tolist()
+    [1, 3]
     """
     if x.appends is not None and axis is None:
         parts = runs(x, True)

@@ -182,7 +182,11 @@ def transpose(x: TensorCore, perm: Numbers, *more: int, name: str | None = None)
 
 
 def t(input: Tensor, name: str | None = None) -> Tensor:
-    """The transpose of a matrix; vectors and numbers as they are."""
+    """The transpose of a matrix; vectors and numbers as they are.
+
+    >>> fluid.t(fluid.to_tensor([[1, 2], [3, 4]])).tolist()
+    [[1, 3], [2, 4]]
+    """
     if input.array.ndim > 2:
         raise ShapeError(
             f"expected at most 2 dimensions, got shape {list(input.array.shape)}; use transpose"
@@ -191,7 +195,11 @@ def t(input: Tensor, name: str | None = None) -> Tensor:
 
 
 def moveaxis(x: Tensor, source: Numbers, destination: Numbers, name: str | None = None) -> Tensor:
-    """x with some dimensions moved to other places."""
+    """x with some dimensions moved to other places.
+
+    >>> fluid.moveaxis(fluid.zeros([2, 3, 4]), 0, 2).shape
+    [3, 4, 2]
+    """
     ndim = x.array.ndim
     sources = [normal_axis(a, ndim) for a in numbers_in("source", source)]
     targets = [normal_axis(a, ndim) for a in numbers_in("destination", destination)]
@@ -206,7 +214,11 @@ def moveaxis(x: Tensor, source: Numbers, destination: Numbers, name: str | None 
 
 
 def swapaxes(x: Tensor, axis0: int, axis1: int, name: str | None = None) -> Tensor:
-    """x with two dimensions exchanged."""
+    """x with two dimensions exchanged.
+
+    >>> fluid.swapaxes(fluid.to_tensor([[1, 2]]), 0, 1).tolist()
+    [[1], [2]]
+    """
     order = list(range(x.array.ndim))
     a, b = normal_axis(axis0, len(order)), normal_axis(axis1, len(order))
     order[a], order[b] = order[b], order[a]
@@ -286,7 +298,11 @@ def split(
 
 
 def chunk(x: Tensor, chunks: int, axis: int = 0, name: str | None = None) -> list[Tensor]:
-    """``chunks`` parts of one size along a dimension."""
+    """``chunks`` parts of one size along a dimension.
+
+    >>> [part.tolist() for part in fluid.chunk(fluid.to_tensor([1, 2, 3, 4]), 2)]
+    [[1, 2], [3, 4]]
+    """
     return split(x, chunks, axis)
 
 
@@ -301,7 +317,11 @@ def unstack(x: TensorCore, axis: int = 0, num: int | None = None) -> list[Tensor
 
 
 def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
-    """The slices of a tensor along a dimension; the same as ``unstack``."""
+    """The slices of a tensor along a dimension; the same as ``unstack``.
+
+    >>> [part.tolist() for part in fluid.unbind(fluid.to_tensor([[1, 2], [3, 4]]))]
+    [[1, 2], [3, 4]]
+    """
     return unstack(input, axis)
 
 
@@ -336,19 +356,31 @@ def broadcast_to(x: Tensor, shape: Numbers, name: str | None = None) -> Tensor:
 
 
 def expand(x: Tensor, shape: Numbers, name: str | None = None) -> Tensor:
-    """x repeated along dimensions of size 1, and new ones; the same as ``broadcast_to``."""
+    """x repeated along dimensions of size 1, and new ones; the same as ``broadcast_to``.
+
+    >>> fluid.expand(fluid.to_tensor([[1], [2]]), [2, 3]).tolist()
+    [[1, 1, 1], [2, 2, 2]]
+    """
     return broadcast_to(x, shape)
 
 
 def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """x broadcast to the shape of y."""
+    """x broadcast to the shape of y.
+
+    >>> fluid.expand_as(fluid.to_tensor([1, 2]), fluid.zeros([2, 2])).tolist()
+    [[1, 2], [1, 2]]
+    """
     if -1 in y.array.shape:  # known in a run only
         return _spread_like(x, cast_to(eager.fill_any_like(y, value=0.0), _INT))
     return broadcast_to(x, y.array.shape)
 
 
 def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]:
-    """The shape that two shapes broadcast to."""
+    """The shape that two shapes broadcast to.
+
+    >>> fluid.broadcast_shape([2, 1, 3], [4, 1])
+    [2, 4, 3]
+    """
     return list(broadcast(tuple(x_shape), tuple(y_shape)))
 
 
@@ -377,7 +409,12 @@ def _spread_like(x: Any, zeros: Any) -> Any:
 
 
 def broadcast_tensors(input: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
-    """Tensors in the shape that they all broadcast to."""
+    """Tensors in the shape that they all broadcast to.
+
+    >>> y = fluid.to_tensor([[1], [2]])
+    >>> [x.shape for x in fluid.broadcast_tensors([y, fluid.to_tensor([1, 2, 3])])]
+    [[2, 3], [2, 3]]
+    """
     listed = tensors_of("input", input)
     if any(-1 in each.array.shape for each in listed):  # a size that is known in a run only
         return spread_alike(listed)
@@ -407,7 +444,11 @@ def tile(x: Tensor, repeat_times: Numbers, name: str | None = None) -> Tensor:
 
 
 def flip(x: Tensor, axis: Numbers, name: str | None = None) -> Tensor:
-    """x with its elements in reverse order along some dimensions."""
+    """x with its elements in reverse order along some dimensions.
+
+    >>> fluid.flip(fluid.to_tensor([1, 2, 3]), [0]).tolist()
+    [3, 2, 1]
+    """
     dims = numbers_in("axis", axis)
     if not dims:
         return eager.assign(x)
@@ -423,6 +464,9 @@ def roll(
         x: a tensor.
         shifts: how far, for each dimension.
         axis: the dimensions; of the flattened tensor when None.
+
+    >>> fluid.roll(fluid.to_tensor([1, 2, 3]), 1).tolist()
+    [3, 1, 2]
     """
     far = numbers_in("shifts", shifts)
     if axis is None:
@@ -432,12 +476,20 @@ def roll(
 
 
 def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
-    """x with zeros above a diagonal of its last two dimensions."""
+    """x with zeros above a diagonal of its last two dimensions.
+
+    >>> fluid.tril(fluid.to_tensor([[1, 2], [3, 4]])).tolist()
+    [[1, 0], [3, 4]]
+    """
     return eager.tril_triu(x, diagonal=diagonal, lower=True)
 
 
 def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
-    """x with zeros below a diagonal of its last two dimensions."""
+    """x with zeros below a diagonal of its last two dimensions.
+
+    >>> fluid.triu(fluid.to_tensor([[1, 2], [3, 4]])).tolist()
+    [[1, 2], [0, 4]]
+    """
     return eager.tril_triu(x, diagonal=diagonal, lower=False)
 
 
@@ -463,7 +515,11 @@ def meshgrid(*args: Tensor | Sequence[Tensor], name: str | None = None) -> list[
 def repeat_interleave(
     x: Tensor, repeats: int, axis: int | None = None, name: str | None = None
 ) -> Tensor:
-    """x with each element repeated in its place, along a dimension, or flattened when None."""
+    """x with each element repeated in its place, along a dimension, or flattened when None.
+
+    >>> fluid.repeat_interleave(fluid.to_tensor([1, 2]), 2).tolist()
+    [1, 1, 2, 2]
+    """
     if axis is None:
         x, axis = eager.reshape(x, shape=(-1,)), 0
     if x.array.shape[axis] == -1:
@@ -475,7 +531,11 @@ def repeat_interleave(
 
 
 def numel(x: Tensor, name: str | None = None) -> Tensor:
-    """The number of elements of x."""
+    """The number of elements of x.
+
+    >>> fluid.numel(fluid.zeros([2, 3])).item()
+    6
+    """
     if -1 in x.array.shape:  # known in a run only
         count = eager.size(x)
         return eager.reshape(count, shape=()) if state.builds.get() else count
@@ -483,5 +543,9 @@ def numel(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def rank(input: Tensor) -> Tensor:
-    """The number of dimensions of a tensor."""
+    """The number of dimensions of a tensor.
+
+    >>> fluid.rank(fluid.zeros([2, 3])).item()
+    2
+    """
     return input.results(np.asarray(input.array.ndim, "int32"))

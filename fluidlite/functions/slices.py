@@ -101,7 +101,11 @@ def crop(
 
 
 def reverse(x: Tensor, axis: Numbers, name: str | None = None) -> Tensor:
-    """x with its elements in reverse order along some dimensions; the same as ``flip``."""
+    """x with its elements in reverse order along some dimensions; the same as ``flip``.
+
+    >>> fluid.reverse(fluid.to_tensor([1, 2, 3]), [0]).tolist()
+    [3, 2, 1]
+    """
     return flip(x, axis)
 
 
@@ -203,7 +207,13 @@ def diagonal_scatter(
 
 
 fill_diagonal_tensor: Callable[..., Tensor] = Spelling({"axis1": "dim1", "axis2": "dim2"})(
-    diagonal_scatter, "fill_diagonal_tensor", words={"axis1, axis2)": "dim1, dim2)"}
+    diagonal_scatter,
+    "fill_diagonal_tensor",
+    doc="""
+    >>> fluid.fill_diagonal_tensor(fluid.zeros([2, 2]), fluid.to_tensor([1.0, 2.0])).tolist()
+    [[1.0, 0.0], [0.0, 2.0]]
+    """,
+    words={"axis1, axis2)": "dim1, dim2)"},
 )
 
 

@@ -25,10 +25,22 @@ lgamma: OfTensor = of_operator(
     """,
 )
 digamma: OfTensor = of_operator(
-    of_floats, "digamma", "The derivative of ``lgamma``; NaN at 0 and at negative integers."
+    of_floats,
+    "digamma",
+    """The derivative of ``lgamma``; NaN at 0 and at negative integers.
+
+    >>> fluid.digamma(fluid.to_tensor([1.0, 2.0])).numpy().round(4)
+    array([-0.5772,  0.4228], dtype=float32)
+    """,
 )
 erfinv: OfTensor = of_operator(
-    of_floats, "erfinv", "The number whose ``erf`` is x; NaN outside of [-1, 1]."
+    of_floats,
+    "erfinv",
+    """The number whose ``erf`` is x; NaN outside of [-1, 1].
+
+    >>> fluid.erfinv(fluid.to_tensor([0.0, 0.5])).numpy().round(4)
+    array([0.    , 0.4769], dtype=float32)
+    """,
 )
 
 
@@ -60,6 +72,9 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
 
     Raises:
         ArgumentError: p is below 1.
+
+    >>> fluid.multigammaln(fluid.to_tensor([3.0]), 2).numpy().round(4)
+    array([1.5502], dtype=float32)
     """
     if p < 1:
         raise ArgumentError(f"multigammaln: expected p from 1, got {p!r}")
@@ -79,8 +94,30 @@ i0: OfTensor = of_operator(
     [1.0, 1.2661000490188599]
     """,
 )
-i0e: OfTensor = of_operator(of_floats, "i0e", "``i0(x)`` times ``e^-|x|``.")
-i1: OfTensor = of_operator(
-    of_floats, "i1", "Bessel's modified function of the first kind, of order 1."
+i0e: OfTensor = of_operator(
+    of_floats,
+    "i0e",
+    """``i0(x)`` times ``e^-|x|``.
+
+    >>> fluid.i0e(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([1.    , 0.4658], dtype=float32)
+    """,
 )
-i1e: OfTensor = of_operator(of_floats, "i1e", "``i1(x)`` times ``e^-|x|``.")
+i1: OfTensor = of_operator(
+    of_floats,
+    "i1",
+    """Bessel's modified function of the first kind, of order 1.
+
+    >>> fluid.i1(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.5652], dtype=float32)
+    """,
+)
+i1e: OfTensor = of_operator(
+    of_floats,
+    "i1e",
+    """``i1(x)`` times ``e^-|x|``.
+
+    >>> fluid.i1e(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.2079], dtype=float32)
+    """,
+)

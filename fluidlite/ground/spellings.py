@@ -27,6 +27,7 @@ from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .docstrings import Family
+from .examples import called, called_on_the_first, respelled
 from .fields import maker_of
 
 A = TypeVar("A")
@@ -55,6 +56,8 @@ class Spelling:
         types: a type's name in annotations -> its name there.
         writes: the method of the first argument that takes a function, and writes what that makes
             of it in its place; or a function of both.  None where results are given.
+        examples: adapts the text of an example that calls the result.  None: examples are left
+            out, and those of a spelling that writes call a method of the first argument.
 
     >>> import types
     >>> class Cell(types.SimpleNamespace):
@@ -75,11 +78,13 @@ class Spelling:
         without: Collection[str] = (),
         types: Mapping[str, str] | None = None,
         writes: str | Callable[[Any, Callable[[Any], Any]], Any] | None = None,
+        examples: Callable[[str], str] | None = None,
     ) -> None:
         self._names = dict(names)
         self._without = frozenset(without)
         self._types = dict(types or {})
         self._writes = writes
+        self._examples = examples
 
     def __call__(
         self,
@@ -102,7 +107,8 @@ class Spelling:
             function: takes no ``**kwargs``; what it takes as ``*args`` is left out.  Or a class,
                 for what makes its objects.
             name: of the result; the function's when None, with ``_`` behind it where that writes.
-            doc: the prose of its docstring, and an example; the function's prose when None.
+            doc: the prose of its docstring, and an example; the function's prose when None, or
+                when it is an example alone.
             order: the new names in their order, if it is another one, as in ``"input, dim, *,
                 keepdim"``; behind the star they are given by name only.  A name with a star before
                 it, as in ``"input, *shape"``, takes one list or several numbers.
@@ -121,12 +127,12 @@ class Spelling:
         plain: Any = inspect.unwrap(function)
         fixed, into, defaults = fixed or {}, into or {}, defaults or {}
         parameters = _parameters(plain)
-        called: Any = inspect.unwrap(function, stop=_has_own_signature)
-        if _has_own_signature(called):  # it gives some of the parameters itself
-            shown = called.__signature__.parameters
+        inner: Any = inspect.unwrap(function, stop=_has_own_signature)
+        if _has_own_signature(inner):  # it gives some of the parameters itself
+            shown = inner.__signature__.parameters
             parameters = {each: told for each, told in parameters.items() if each in shown}
         else:
-            called = inspect.unwrap(function, stop=does_more)
+            inner = inspect.unwrap(function, stop=does_more)
         after: Any = then if isinstance(then, FunctionType) else None
         more = dict([*_parameters(after).items()][1:]) if after else {}
         renamed = {old: new for old, new in {**self._names, **names}.items() if old in parameters}
@@ -146,7 +152,7 @@ class Spelling:
         arguments.update(
             {old: _NUMBERS.format(arguments[old]) for old in new if new[old] in starred}
         )
-        constants: list[Any] = [called]
+        constants: list[Any] = [inner]
         arguments.update({old: _constant(value, constants) for old, value in fixed.items()})
         arguments.update({k: f"{_constant(f, constants)}({arguments[k]})" for k, f in into.items()})
         call = f"c0({_arguments(parameters, arguments)})"
@@ -173,13 +179,23 @@ class Spelling:
         spelled.__kwdefaults__ = {n: last[n] for n in named if last[n] is not _NONE} or None
         spelled.__annotations__ = self._annotations(plain, new, listed, then)
         untold = gone if self._writes is None else {*gone, next(iter(parameters))}
-        said = _documented(called.__doc__, doc, renamed, untold, after and after.__doc__)
+        example = self._example(plain.__name__, its_name, renamed)
+        said = _documented(inner.__doc__, doc, renamed, untold, after and after.__doc__, example)
         if self._writes is not None:
             said = said and re.sub(r"(?=;|\.?(\n\n|$)|\. )", ", in place", said, count=1)
         for word, other in (words or {}).items():
             said = said and said.replace(word, other)
         spelled.__doc__ = said
         return spelled
+
+    def _example(self, old: str, new: str, renamed: Mapping[str, str]) -> Callable[[str], str]:
+        """What makes an example of this spelling from one of the function."""
+        if self._examples is None and self._writes is None:
+            return lambda example: ""
+        if self._examples is None:
+            return lambda example: respelled(example, old, called_on_the_first(new))
+        adapted = self._examples
+        return lambda example: adapted(respelled(example, old, called(new, renamed)))
 
     def _annotations(
         self, plain: FunctionType, new: Mapping[str, str], listed: list[str], then: Any
@@ -388,18 +404,26 @@ def _documented(
     renamed: Mapping[str, str],
     gone: Collection[str],
     after: str | None,
+    example: Callable[[str], str],
 ) -> str | None:
     """The docstring with the new names: those of its arguments, and those in backticks.
 
-    Examples are left out, as they call the function by its own name.
+    Args:
+        text: the docstring of the function.
+        doc: texts that replace its prose and examples.
+        renamed: a parameter's name -> its new one.
+        gone: parameters that are not described.
+        after: the docstring of a function of the result.
+        example: makes an example of the result from one of the function; empty: it is left out.
     """
-    if text is None:  # Python leaves docstrings out when told to
+    if text is None:  # Python drops docstrings under -OO
         return None
-    prose, heads, _ = _blocks(text)
-    examples: list[str] = []
+    prose, heads, examples = _blocks(text)
+    examples = [*filter(None, map(example, examples))]
     if doc is not None:
-        prose, own, examples = _blocks(doc)
-        heads = {**heads, **own}
+        own_prose, own, own_examples = _blocks(doc)
+        prose, heads = own_prose or prose, {**heads, **own}
+        examples = own_examples or examples
     entries = re.split(r"\n    (?=\S)", heads.get("Args", ""))[1:]
     lines = [_entry(entry, renamed, gone) for entry in entries]
     if after:

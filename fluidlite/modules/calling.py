@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from ..ground.docstrings import Family, arguments_of, prose_of
+from ..ground.examples import called_as_layer, respelled
 from ..ground.fields import (
     WRITTEN_METHOD,
     belongs,
@@ -95,9 +96,18 @@ def _maker(names: tuple[str, ...], told: str) -> Callable[..., Any]:
 def _documented(cls: type[FunctionCaller], options: Iterable[str]) -> str:
     """The docstring of a class, with what its function says of its options."""
     name, said = cls.function.__name__, inspect.cleandoc(cls.function.__doc__ or "")
-    text = vars(cls).get("__doc__")
-    if text is None:
+    text = inspect.cleandoc(vars(cls).get("__doc__") or "")
+    if not text or text.startswith(">>> "):
         known = getattr(sys.modules[cls._functions], name, None) is cls.function
-        text = prose_of(said)
-        text += f"\n\nComputed by :func:`~{cls._functions}.{name}`." if known else ""
-    return Family(arguments_of(said)).completed(text, name, options)
+        more = f"Computed by :func:`~{cls._functions}.{name}`." if known else ""
+        text = "\n\n".join(filter(None, [prose_of(said), more, text]))
+    example = "" if cls.__name__.startswith("_") or ">>> " in text else _example(cls, said)
+    return Family(arguments_of(said), example=example).completed(text, name, options)
+
+
+def _example(cls: type[FunctionCaller], said: str) -> str:
+    """The example of the function, as a call of an object of the class; empty if it has none."""
+    example = next((block for block in said.split("\n\n") if block.startswith(">>> ")), "")
+    modules = cls._functions.removeprefix("fluidlite.").removesuffix("functional")
+    caller = called_as_layer(f"fluid.{modules}{cls.__name__}", len(_inputs_of(cls)))
+    return respelled(example, cls.function.__name__, caller)

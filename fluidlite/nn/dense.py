@@ -222,6 +222,11 @@ class Dropout3D(_ChannelDropout):
 class AlphaDropout(_Dropout):
     """Dropout that keeps a mean of 0 and a variance of 1, for networks with SELU:
     :func:`~fluidlite.nn.functional.alpha_dropout`.
+
+    >>> layer = fluid.nn.AlphaDropout(0.5)
+    >>> layer.eval()
+    >>> layer(fluid.to_tensor([1.0, 2.0])).tolist()
+    [1.0, 2.0]
     """
 
     name: str | None = None

@@ -49,7 +49,11 @@ class UpsamplingNearest2d(_Resized):
 
 @from_fields
 class UpsamplingBilinear2d(_Resized):
-    """Images of another size, whose outermost elements stay where they are."""
+    """Images of another size, whose outermost elements stay where they are.
+
+    >>> fluid.flow.nn.UpsamplingBilinear2d(scale_factor=2)(fluid.flow.ones(1, 1, 2, 2)).shape
+    oneflow.Size([1, 1, 4, 4])
+    """
 
     size: Numbers | None = None
     scale_factor: float | Sequence[float] | None = None

@@ -40,8 +40,24 @@ def dropout_of_channels(
     return dropout(x, p, [0, 1 if data_format == first else rank + 1], training)
 
 
-dropout2d: Final = of_rank(2, dropout_of_channels, "dropout2d")
-dropout3d: Callable[..., Tensor] = of_rank(3, dropout_of_channels, "dropout3d")
+dropout2d: Final = of_rank(
+    2,
+    dropout_of_channels,
+    "dropout2d",
+    example="""
+    >>> fluid.nn.functional.dropout2d(fluid.ones([1, 2, 2, 2]), training=False).shape
+    [1, 2, 2, 2]
+    """,
+)
+dropout3d: Callable[..., Tensor] = of_rank(
+    3,
+    dropout_of_channels,
+    "dropout3d",
+    example="""
+    >>> fluid.nn.functional.dropout3d(fluid.ones([1, 2, 2, 2, 2]), training=False).shape
+    [1, 2, 2, 2, 2]
+    """,
+)
 #: what SELU makes of values far below 0
 _SATURATED = -SELU_SCALE * SELU_ALPHA
 

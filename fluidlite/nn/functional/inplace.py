@@ -10,7 +10,7 @@ from ...ground.spellings import Spelling
 from . import activation
 
 P = ParamSpec("P")
-_WRITTEN = Spelling({}, writes="write")
+_WRITTEN = Spelling({}, writes="write", examples=str)
 
 
 def _in_place(

@@ -139,6 +139,11 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
         anchor, positive: [N, D].
         labels: [N]; rows with the same label belong together.
         l2_reg: how much the squares of both count.
+
+    >>> anchor, positive = fluid.ones([2, 3]), fluid.ones([2, 3])
+    >>> x = fluid.to_tensor([0, 1])
+    >>> round(fluid.nn.functional.npair_loss(anchor, positive, x).item(), 4)
+    0.6961
     """
     column = reshape(labels, [-1, 1])
     same = cast(equal(column, t(column)), anchor.dtype)
@@ -167,6 +172,10 @@ def sigmoid_focal_loss(
         normalizer: a number that the loss is divided by.
         alpha: the weight of the class 1; that of 0 is one less it.
         gamma: the power of how wrong each one is.
+
+    >>> x = fluid.to_tensor([[0.0]])
+    >>> round(fluid.nn.functional.sigmoid_focal_loss(x, fluid.to_tensor([[1.0]])).item(), 4)
+    0.0433
     """
     other = add(multiply(label, -1.0), 1.0)
     right = eager.sigmoid(logit)
@@ -241,6 +250,11 @@ def hsigmoid_loss(
         path_table, path_code: nodes and turns of each row, [N, L], with -1 for none; the complete
             binary tree when None.
         is_sparse: the gradient of the weight has only the rows that were used.
+
+    >>> x, label = fluid.ones([2, 3]), fluid.to_tensor([[0], [1]])
+    >>> y = fluid.zeros([1, 3])
+    >>> fluid.nn.functional.hsigmoid_loss(x, label, 2, y).numpy().round(4).tolist()
+    [[0.6930999755859375], [0.6930999755859375]]
     """
     if num_classes < 2:
         raise ArgumentError(f"expected num_classes of at least 2, got {num_classes!r}")

@@ -62,7 +62,12 @@ def mse_loss(
 
 @composite
 def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
-    """The square of the difference, element by element."""
+    """The square of the difference, element by element.
+
+    >>> x = fluid.to_tensor([1.0, 3.0])
+    >>> fluid.nn.functional.square_error_cost(x, fluid.to_tensor([2.0, 5.0])).tolist()
+    [1.0, 4.0]
+    """
     return square(subtract(input, label))
 
 
@@ -70,7 +75,12 @@ def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
 def l1_loss(
     input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
 ) -> Tensor:
-    """The size of the difference."""
+    """The size of the difference.
+
+    >>> x = fluid.to_tensor([1.0, 3.0])
+    >>> fluid.nn.functional.l1_loss(x, fluid.to_tensor([2.0, 5.0])).item()
+    1.5
+    """
     return reduced(size(subtract(input, label)), reduction)
 
 
@@ -82,7 +92,12 @@ def smooth_l1_loss(
     delta: float = 1.0,
     name: str | None = None,
 ) -> Tensor:
-    """Half the square of the difference, and a line where it is larger than delta."""
+    """Half the square of the difference, and a line where it is larger than delta.
+
+    >>> x = fluid.to_tensor([1.0])
+    >>> fluid.nn.functional.smooth_l1_loss(x, fluid.to_tensor([3.0])).item()
+    1.5
+    """
     difference = size(subtract(input, label))
     near = multiply(square(difference), 0.5)
     far = multiply(subtract(difference, 0.5 * delta), delta)
@@ -243,6 +258,10 @@ def softmax_with_cross_entropy(
         numeric_stable_mode: accepted; the computation is always stable.
         return_softmax: also give the probabilities.
         axis: the dimension of the classes.
+
+    >>> x, y = fluid.to_tensor([[0.0, 0.0]]), fluid.to_tensor([[1]])
+    >>> fluid.nn.functional.softmax_with_cross_entropy(x, y).numpy().round(4)
+    array([[0.6931]], dtype=float32)
     """
     outs = eager.softmax_with_cross_entropy.all(
         logits, label, soft_label=soft_label, ignore_index=ignore_index, axis=axis
@@ -266,6 +285,10 @@ def nll_loss(
         weight: of the classes.
         ignore_index: where the label is this, the loss is 0, and does not count in the mean.
         reduction: mean, sum or none.
+
+    >>> x = fluid.to_tensor([[-0.5, -1.0]])
+    >>> fluid.nn.functional.nll_loss(x, fluid.to_tensor([1])).item()
+    1.0
     """
     places = label if len(input.shape) == len(label.shape) == 2 else unsqueeze(label, 1)
     picked = eager.pick_label(input, places, axis=1, ignore_index=ignore_index)
@@ -295,6 +318,10 @@ def binary_cross_entropy(
         label: 0 or 1, or probabilities, in the same shape.
         weight: of each element.
         reduction: mean, sum or none.
+
+    >>> x = fluid.to_tensor([0.5])
+    >>> round(fluid.nn.functional.binary_cross_entropy(x, fluid.to_tensor([1.0])).item(), 4)
+    0.6931
     """
     loss = eager.bce_loss(input, label)
     return reduced(loss if weight is None else multiply(loss, weight), reduction)
@@ -316,6 +343,10 @@ def binary_cross_entropy_with_logits(
         weight: of each element.
         reduction: mean, sum or none.
         pos_weight: of the class 1.
+
+    >>> x, y = fluid.to_tensor([0.0]), fluid.to_tensor([1.0])
+    >>> round(fluid.nn.functional.binary_cross_entropy_with_logits(x, y).item(), 4)
+    0.6931
     """
     negative = eager.softplus(logit)  # -log(1 - sigmoid)
     positive = subtract(negative, logit)  # -log(sigmoid)
@@ -328,7 +359,12 @@ def binary_cross_entropy_with_logits(
 def log_loss(
     input: Tensor, label: Tensor, epsilon: float = 1e-4, name: str | None = None
 ) -> Tensor:
-    """The cross entropy of probabilities of one class, kept finite by ``epsilon``."""
+    """The cross entropy of probabilities of one class, kept finite by ``epsilon``.
+
+    >>> x = fluid.to_tensor([[0.5]])
+    >>> fluid.nn.functional.log_loss(x, fluid.to_tensor([[1.0]])).numpy().round(4)
+    array([[0.6929]], dtype=float32)
+    """
     return eager.log_loss(input, label, epsilon=epsilon)
 
 
@@ -341,6 +377,10 @@ def kl_div(
         input: logarithms of probabilities.
         label: probabilities.
         reduction: mean, sum, batchmean or none.
+
+    >>> p = fluid.to_tensor([[0.5, 0.5]])
+    >>> fluid.nn.functional.kl_div(p.log(), p, reduction="sum").item()
+    0.0
     """
     inside: Any = greater_than(label, 0.0)
     safe = maximum(label, np.finfo(label.array.dtype).tiny)

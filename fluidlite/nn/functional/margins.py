@@ -81,6 +81,10 @@ def hinge_embedding_loss(
 
     Args:
         input: distances.
+
+    >>> x = fluid.to_tensor([2.0, 0.5])
+    >>> fluid.nn.functional.hinge_embedding_loss(x, fluid.to_tensor([1.0, -1.0])).item()
+    1.25
     """
     far = eager.relu(add(multiply(input, -1.0), margin))
     return reduced(chosen(equal(label, 1.0), input, far), reduction)
@@ -100,6 +104,10 @@ def cosine_embedding_loss(
     Args:
         input1, input2: [N, D] or [D].
         margin: from -1 to 1, mostly.
+
+    >>> x = fluid.to_tensor([[1.0, 0.0]])
+    >>> fluid.nn.functional.cosine_embedding_loss(x, x, fluid.to_tensor([1])).item()
+    0.0
     """
     cosine = cosine_similarity(input1, input2, axis=-1)
     near, far = add(multiply(cosine, -1.0), 1.0), eager.relu(subtract(cosine, margin))
@@ -114,6 +122,10 @@ def soft_margin_loss(
 
     Args:
         input: of any shape.
+
+    >>> x = fluid.to_tensor([0.0])
+    >>> round(fluid.nn.functional.soft_margin_loss(x, fluid.to_tensor([1.0])).item(), 4)
+    0.6931
     """
     apart = multiply(cast(label, input.dtype), input)
     return reduced(eager.softplus(multiply(apart, -1.0)), reduction)
@@ -191,8 +203,12 @@ triplet_margin_loss: Final = MARGINS(
         _relu,
         "triplet_margin_loss",
         """The larger of 0 and ``margin`` plus the distance to what belongs together less that to
-        what does not.
-        """,
+    what does not.
+
+    >>> anchor, far = fluid.to_tensor([[0.0, 0.0]]), fluid.to_tensor([[3.0, 4.0]])
+    >>> round(fluid.nn.functional.triplet_margin_loss(anchor, anchor, far, margin=6.0).item(), 4)
+    1.0
+    """,
         into={"margin": _above_0},
     )
 )
@@ -237,6 +253,15 @@ def triplet_margin_with_distance_loss(
         margin: how far apart is enough, above 0.
         swap: takes the distance of the other two where it is smaller.
         reduction: mean, sum or none.
+
+    >>> anchor, far = fluid.to_tensor([[0.0, 0.0]]), fluid.to_tensor([[3.0, 4.0]])
+    >>> round(
+    ...     fluid.nn.functional.triplet_margin_with_distance_loss(
+    ...         anchor, anchor, far, margin=6.0
+    ...     ).item(),
+    ...     4,
+    ... )
+    1.0
     """
     if margin <= 0:
         raise ArgumentError(f"expected margin above 0, got {margin!r}")
@@ -291,6 +316,10 @@ def multi_label_soft_margin_loss(
         input: logits, [N, classes].
         label: 0 or 1, in the same shape.
         weight: of the classes.
+
+    >>> x, y = fluid.to_tensor([[0.0, 0.0]]), fluid.to_tensor([[1.0, 0.0]])
+    >>> round(fluid.nn.functional.multi_label_soft_margin_loss(x, y).item(), 4)
+    0.6931
     """
     loss = binary_cross_entropy_with_logits(input, label, reduction="none")
     loss = loss if weight is None else multiply(loss, weight)

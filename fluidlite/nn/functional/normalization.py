@@ -82,6 +82,11 @@ def batch_norm(
         epsilon: keeps the square root away from 0.
         data_format: ends in "C" where the channels come last.
         use_global_stats: use the running statistics; in tests when None.
+
+    >>> x = fluid.to_tensor([[1.0], [3.0]])
+    >>> y = fluid.to_tensor([2.0])
+    >>> fluid.nn.functional.batch_norm(x, y, fluid.to_tensor([1.0])).numpy().round(4).tolist()
+    [[-1.0], [1.0]]
     """
     channels = +running_mean.array.shape[0]
     dtype = running_mean.array.dtype
@@ -135,6 +140,9 @@ def instance_norm(
 
     Raises:
         ArgumentError: there are no running statistics to use.
+
+    >>> fluid.nn.functional.instance_norm(fluid.to_tensor([[[1.0, 3.0]]])).numpy().round(4)
+    array([[[-1.,  1.]]], dtype=float32)
     """
     last = data_format[-1] == "C" and len(data_format) > 2
     if not use_input_stats:
@@ -173,6 +181,9 @@ def group_norm(
         epsilon: keeps the square root away from 0.
         weight, bias: [C].
         data_format: ends in "C" where the channels come last.
+
+    >>> fluid.nn.functional.group_norm(fluid.to_tensor([[1.0, 3.0]]), 1).numpy().round(4)
+    array([[-1.,  1.]], dtype=float32)
     """
     layout = "NHWC" if data_format[-1] == "C" and len(data_format) > 2 else "NCHW"
     channels = +x.array.shape[-1 if layout == "NHWC" else 1]
@@ -184,7 +195,11 @@ def group_norm(
 def normalize(
     x: Tensor, p: float = 2, axis: int = 1, epsilon: float = 1e-12, name: str | None = None
 ) -> Tensor:
-    """x divided by its p-norm along a dimension."""
+    """x divided by its p-norm along a dimension.
+
+    >>> fluid.nn.functional.normalize(fluid.to_tensor([[3.0, 4.0]])).numpy().round(4)
+    array([[0.6, 0.8]], dtype=float32)
+    """
     return divide(x, maximum(norm(x, p, axis, True), epsilon))
 
 

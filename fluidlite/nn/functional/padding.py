@@ -35,6 +35,10 @@ def pad(
             which goes on at the other end.
         value: what ``constant`` adds.
         data_format: ends in "C" where the channels come last.
+
+    >>> x = fluid.to_tensor([[[1.0, 2.0]]])
+    >>> fluid.nn.functional.pad(x, [1, 1], data_format="NCL").tolist()
+    [[[0.0, 1.0, 2.0, 0.0]]]
     """
     if mode not in _MODES:
         raise ArgumentError(f"expected mode to be one of {', '.join(_MODES)}, got {mode!r}")
@@ -103,6 +107,9 @@ def zeropad2d(
         x: [N, C, H, W].
         padding: how many: a number, or left, right, top, bottom.
         data_format: NCHW or NHWC.
+
+    >>> fluid.nn.functional.zeropad2d(fluid.ones([1, 1, 1, 1]), [1, 1, 0, 0]).tolist()
+    [[[[0.0, 1.0, 0.0]]]]
     """
     amounts = numbers_in("padding", padding)
     return pad(x, amounts * 4 if len(amounts) == 1 else amounts, data_format=data_format)

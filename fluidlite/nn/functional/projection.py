@@ -53,6 +53,11 @@ def embedding(
         weight: the table, a row for each number.
         padding_idx: the number that stands for zeros, through which no gradient flows.
         sparse: the gradient of the table has only the rows that were used.
+
+    >>> x = fluid.to_tensor([2, 0])
+    >>> y = fluid.to_tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+    >>> fluid.nn.functional.embedding(x, y).tolist()
+    [[4.0, 5.0], [0.0, 1.0]]
     """
     rows = +weight.array.shape[0]
     if padding_idx is not None and not -rows <= padding_idx < rows:
@@ -95,6 +100,9 @@ def dropout(
 
     Raises:
         ArgumentError: ``p`` is no probability, or the mode is unknown.
+
+    >>> fluid.nn.functional.dropout(fluid.to_tensor([1.0, 2.0]), 0.5, training=False).tolist()
+    [1.0, 2.0]
     """
     ways = {"upscale_in_train": "upscale_in_train", "downscale_in_infer": "downgrade_in_infer"}
     if mode not in ways:
@@ -129,7 +137,12 @@ def dropout(
 def label_smooth(
     label: Tensor, prior_dist: Tensor | None = None, epsilon: float = 0.1, name: str | None = None
 ) -> Tensor:
-    """(1 - epsilon) label + epsilon times a distribution, the uniform one when None."""
+    """(1 - epsilon) label + epsilon times a distribution, the uniform one when None.
+
+    >>> x = fluid.to_tensor([[0.0, 1.0]])
+    >>> fluid.nn.functional.label_smooth(x, epsilon=0.1).numpy().round(4)
+    array([[0.05, 0.95]], dtype=float32)
+    """
     if not 0 <= epsilon <= 1:
         raise ArgumentError(f"expected epsilon in [0, 1], got {epsilon!r}")
     smooth = multiply(label, 1.0 - epsilon)
@@ -139,7 +152,12 @@ def label_smooth(
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors along a dimension."""
+    """The cosine of the angle between vectors along a dimension.
+
+    >>> x = fluid.to_tensor([[1.0, 0.0]])
+    >>> fluid.nn.functional.cosine_similarity(x, fluid.to_tensor([[1.0, 1.0]])).numpy().round(4)
+    array([0.7071], dtype=float32)
+    """
     lengths = multiply(norm(x1, 2, axis), norm(x2, 2, axis))
     return divide(total(multiply(x1, x2), axis), maximum(lengths, eps))
 

@@ -110,6 +110,9 @@ def temporal_shift(
         seg_num: how many frames a clip has.
         shift_ratio: which part of the channels comes from before, and which from after.
         data_format: NCHW or NHWC.
+
+    >>> fluid.nn.functional.temporal_shift(fluid.ones([2, 4, 1, 1]), seg_num=2).shape
+    [2, 4, 1, 1]
     """
     last, x = _channels_first(x, data_format)
     out = eager.temporal_shift(x, seg_num=int(seg_num), shift_ratio=float(shift_ratio))

@@ -162,5 +162,12 @@ def _scaled(old: Any, factor: Any) -> tuple[int, ...]:
 
 
 upsample: Callable[..., Any] = Spelling({})(
-    interpolate, "upsample", ":func:`interpolate` by its other name."
+    interpolate,
+    "upsample",
+    """:func:`interpolate` by its other name.
+
+    >>> x = fluid.ones([1, 1, 2, 2])
+    >>> fluid.nn.functional.upsample(x, size=[4, 4], mode="nearest").shape
+    [1, 1, 4, 4]
+    """,
 )

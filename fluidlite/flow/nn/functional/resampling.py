@@ -156,7 +156,14 @@ pixel_shuffle: Function = ONEFLOW(rearranging.pixel_shuffle, fixed=_FIRST)
 pixel_unshuffle: Function = ONEFLOW(rearranging.pixel_unshuffle, fixed=_FIRST)
 grid_sample: Function = ONEFLOW(grids.grid_sample, defaults={"align_corners": False})
 affine_grid: Function = ONEFLOW(
-    grids.affine_grid, defaults={"align_corners": False}, out_shape="size"
+    grids.affine_grid,
+    defaults={"align_corners": False},
+    out_shape="size",
+    doc="""
+    >>> x = fluid.flow.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    >>> fluid.flow.nn.functional.affine_grid(x, [1, 1, 1, 2]).tolist()
+    [[[[-0.5, 0.0], [0.5, 0.0]]]]
+    """,
 )
 unfold: Function = ONEFLOW(rearranging.unfold, order=f"input, {_WINDOW}", **_OF_WINDOWS)
 fold: Function = ONEFLOW(
