@@ -4,7 +4,6 @@ and descriptions.
 
 from __future__ import annotations
 
-from enum import Enum
 from types import ModuleType
 from typing import Any
 
@@ -16,11 +15,11 @@ from .ground.missing_names import answer
 from .ground.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, is_compiled_with_cuda
 from .ground.public_names import list_public_names
 from .ground.values import LoDTensor, LoDTensorArray, SelectedRows
+from .ir.attribute_types import AttrType
 from .ir.descriptions import BlockDesc, OpDesc
 from .ir.descriptions import VarDesc as _VarDesc
 from .ir.operator import EMPTY, OpRole
 from .ir.program import ProgramDesc
-from .proto.schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES
 from .scope import Scope
 
 #: the module of fluid 1.8's predictors
@@ -55,38 +54,6 @@ class VarDesc(_VarDesc):
 
     __slots__ = ()
     VarType = VarType
-
-
-class AttrType(str, Enum):
-    """The types of attributes, as ``Operator.attr_type`` names them, and by their number in program
-    files.
-    """
-
-    INT = "INT"
-    INTS = "INTS"
-    LONG = "LONG"
-    LONGS = "LONGS"
-    FLOAT = "FLOAT"
-    FLOATS = "FLOATS"
-    STRING = "STRING"
-    STRINGS = "STRINGS"
-    BOOL = "BOOLEAN"
-    BOOLS = "BOOLEANS"
-    BLOCK = "BLOCK"
-    BLOCKS = "BLOCKS"
-
-    @classmethod
-    def _missing_(cls, value: object) -> AttrType | None:
-        name = ATTRIBUTE_TYPE_OF.get(value) if isinstance(value, int) else None
-        return None if name is None else cls(name)
-
-    def __int__(self) -> int:
-        return ATTRIBUTE_TYPES[self.value][0]
-
-    def __eq__(self, other: object) -> bool:
-        return int(self) == other if isinstance(other, int) else str.__eq__(self, other)
-
-    __hash__ = str.__hash__
 
 
 class op_proto_and_checker_maker:

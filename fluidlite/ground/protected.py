@@ -51,7 +51,6 @@ REFUSED: dict[str, dict[str, str]] = {
         "an array as it lies: layouts are not kept": "_set_layout",
         "np.array(tensor)": "_to_dlpack",
     },
-    "ProgramDesc": {"Program.to_bytes(), which writes the version": "_set_version _version"},
     "VarBase": {
         "backward(), or fluid.dygraph.grad": "_run_backward",
         "gradient()": "_grad_value",

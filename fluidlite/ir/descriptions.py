@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ArgumentError
 from ..ground.aliases import Alias
+from ..ground.arguments import refused
+from ..ground.dtypes import DType, Kind, as_dtype
 from ..ground.reprs import Described
+from ..opdef.spec import Spec
 from .encoding import ENCODING
 
 if TYPE_CHECKING:
-    from ..ground.dtypes import DType, Kind
+    from .attribute_types import AttrType
     from .block import Block
     from .operator import Operator
     from .variable import Variable
@@ -75,9 +79,17 @@ class OpDesc(Described):
         """The value of an attribute."""
         return self.op.attr(name)
 
-    def attr_type(self, name: str) -> str:
-        """The wire type of an attribute."""
+    def attr_type(self, name: str) -> AttrType:
+        """The type of an attribute."""
         return self.op.attr_type(name)
+
+    def get_attr_map(self) -> dict[str, Any]:
+        """All attributes with their values."""
+        return self.op.all_attrs()
+
+    def id(self) -> int:
+        """A number that no other operator has at the time."""
+        return id(self.op)
 
     def block(self) -> BlockDesc:
         """The operator's block."""
@@ -99,6 +111,28 @@ class OpDesc(Described):
     def copy_from(self, other: OpDesc) -> None:
         """Become like another operator."""
         self.op.take(other.op)
+
+    def remove_input(self, slot: str) -> None:
+        """Read nothing in an input slot."""
+        if slot in self.op.inputs:
+            self.op.set_input(slot)
+
+    def remove_output(self, slot: str) -> None:
+        """Write nothing in an output slot."""
+        if slot in self.op.outputs:
+            self.op.set_output(slot)
+
+    def set_is_target(self, is_target: bool) -> None:
+        """Say whether pruning keeps the operator: program files hold it."""
+        if not isinstance(is_target, (bool, int, type(None))):
+            raise refused("set_is_target", "is_target", "a truth value", is_target)
+        self.op.set_target(bool(is_target))
+
+    def set_serialized_attr(self, name: str, text: bytes) -> None:
+        """Let an attribute be a text, which is given as bytes."""
+        if not isinstance(text, bytes):
+            raise refused("set_serialized_attr", "text", "bytes", text)
+        self.op.mark(name, text.decode("utf-8", "surrogateescape"))
 
     def remove_attr(self, name: str) -> None:
         """Take an attribute out."""
@@ -223,6 +257,50 @@ class VarDesc(Described):
     def set_need_check_feed(self, check: bool) -> None:
         """Say whether what is fed to it is checked."""
         self.variable.need_check_feed = check
+
+    def id(self) -> int:
+        """A number that no other variable has at the time."""
+        return id(self.variable)
+
+    def shapes(self) -> list[list[int]]:
+        """The sizes of each variable of a batch, of a reader."""
+        return [list(element.shape) for element in self._elements()]
+
+    def dtypes(self) -> list[DType]:
+        """The element type of each variable of a batch, of a reader."""
+        return [element.dtype for element in self._elements()]
+
+    def lod_levels(self) -> list[int]:
+        """The levels of sequences of each variable of a batch, of a reader."""
+        return [element.lod_level for element in self._elements()]
+
+    def set_shapes(self, shapes: list[list[int]]) -> None:
+        """Declare how many variables a reader's batches have, and their sizes."""
+        self._declare(len(shapes), [{"shape": tuple(map(int, shape))} for shape in shapes])
+
+    def set_dtypes(self, dtypes: list[Any]) -> None:
+        """Declare how many variables a reader's batches have, and their element types."""
+        self._declare(len(dtypes), [{"dtype": as_dtype(dtype)} for dtype in dtypes])
+
+    def set_lod_levels(self, levels: list[int]) -> None:
+        """Declare how many variables a reader's batches have, and their levels of sequences."""
+        self._declare(len(levels), [{"lod_level": level} for level in levels])
+
+    def _elements(self) -> list[Spec]:
+        if self.variable.kind is not Kind.READER:
+            raise ArgumentError(
+                f"expected a reader, got {self.variable.name!r}, which is a "
+                f"{self.variable.kind.name}: only batches of readers have several variables"
+            )
+        return list(self.variable.elements)
+
+    def _declare(self, count: int, changes: list[dict[str, Any]]) -> None:
+        missing = Spec((), DType.BOOL, Kind.LOD_TENSOR)
+        elements = [*self._elements(), *[missing] * count]
+        self.variable.elements = tuple(
+            element._replace(**change) for element, change in zip(elements, changes)
+        )
+        self.variable.program.touch()
 
     def serialize_to_string(self) -> bytes:
         """The variable as bytes: fluid's VarDesc."""

@@ -38,5 +38,13 @@ class Encoding(Protocol):
         """
         ...
 
+    def version(self, program: Program) -> int:
+        """The version of the format that the program's bytes name."""
+        ...
+
+    def set_version(self, program: Program, version: int) -> None:
+        """Let the program's bytes name another version."""
+        ...
+
 
 ENCODING: ExtensionPoint[Encoding] = ExtensionPoint("the bytes of programs")

@@ -146,7 +146,7 @@ def _operator(op: Operator) -> Iterator[str]:
     yield f"type: {_quoted(op.type)}"
     for name in op.attr_names:
         if name not in _UNTOLD:
-            kind = op.attr_type(name)
+            kind = op.attr_wire(name)
             lines = [f"name: {_quoted(name)}", f"type: {kind}"]
             lines += [f"{_FIELDS[kind]}: {_literal(each)}" for each in _values(op.attr(name))]
             yield from _group("attrs", lines)

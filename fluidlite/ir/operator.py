@@ -12,6 +12,7 @@ from ..errors import with_context as _with_context
 from ..ground.callsite import CallSite, call_site
 from ..opdef.definition import Op, find, lookup
 from ..opdef.spec import Spec
+from .attribute_types import AttrType
 from .descriptions import OpDesc
 from .display_hooks import VIEWS
 from .fluid_names import OldOperator
@@ -73,6 +74,9 @@ class Operator(OldOperator):
         "role_vars",
         "type",
     )
+
+    #: whether pruning keeps the operator; None while nobody has said
+    is_target: bool | None = None
 
     def __init__(
         self,
@@ -281,8 +285,16 @@ class Operator(OldOperator):
         """All attributes with their values."""
         return {name: self.attr(name) for name in self.attr_names}
 
-    def attr_type(self, name: str) -> str:
-        """The wire type of an attribute: INT, FLOATS, BLOCK, ..."""
+    def attr_type(self, name: str) -> AttrType:
+        """The type of an attribute.
+
+        Raises:
+            AttributeValueError: there is no such attribute.
+        """
+        return AttrType.of_wire(self.attr_wire(name))
+
+    def attr_wire(self, name: str) -> str:
+        """The name that the type of an attribute has in program files: INT, BOOLEANS, ..."""
         if name in FRAMEWORK_ATTRIBUTES:
             return FRAMEWORK_ATTRIBUTES[name]
         definition = self.definition
@@ -365,6 +377,11 @@ class Operator(OldOperator):
         else:
             self.callsite = call_site(tuple(value)) if value else None
 
+    def set_target(self, is_target: bool) -> None:
+        """Say whether pruning keeps the operator: program files hold it."""
+        self.is_target = is_target
+        self.block.program.touch()
+
     def rename_input(self, old: str, new: str) -> None:
         """Read ``new`` wherever ``old`` was read."""
         self._inputs = _renamed(self._inputs, old, new)
@@ -415,6 +432,7 @@ class Operator(OldOperator):
             "is_unsettled",
             "carried",
             "foreign",
+            "is_target",
         ):
             setattr(self, name, getattr(other, name))
         self.lists_given_attrs = other.lists_given_attrs

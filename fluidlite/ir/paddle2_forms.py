@@ -147,7 +147,7 @@ def _is_bare(op: Operator) -> bool:
 
 def attributes_in_paddle2(op: Operator) -> Iterator[tuple[str, Any, str]]:
     """The attributes of an operator by name: name, value and wire type."""
-    known = {name: (op.attr(name), op.attr_type(name)) for name in _kept(op)}
+    known = {name: (op.attr(name), op.attr_wire(name)) for name in _kept(op)}
     row = _row(op)
     for name, value in (row.has if row else {}).items():
         known.setdefault(name, (value, _wire(value)))

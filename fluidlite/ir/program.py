@@ -10,7 +10,6 @@ from ..errors import ArgumentError
 from ..ground import state
 from ..ground.arguments import refused
 from ..ground.copies import shallow_copy
-from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundary
 from ..ground.weak_tables import WeakTable
@@ -431,7 +430,6 @@ class Program(OldProgram):
         return VIEWS.get().summary(self, batch_size)
 
 
-@answers_protected
 class ProgramDesc(Described):
     """A program under the method names of fluid's descriptions.
 
@@ -474,8 +472,29 @@ class ProgramDesc(Described):
         self.program.blocks = [_copy_block(block, self.program) for block in found.blocks]
         self.program.touch()
 
+    def _version(self) -> int:
+        return ENCODING.get().version(self.program)
+
+    def _set_version(self, version: int = 1008005) -> None:
+        ENCODING.get().set_version(self.program, version)
+
+    def get_feed_target_names(self) -> list[str]:
+        """The variables that the program's ``feed`` operators fill, by their columns."""
+        feeds = [op for op in self.program.global_block().ops if op.type == "feed"]
+        return [op.output("Out")[0] for op in sorted(feeds, key=_column)]
+
+    def get_fetch_target_names(self) -> list[str]:
+        """The variables that the program's ``fetch`` operators give, by their columns."""
+        fetches = [op for op in self.program.global_block().ops if op.type == "fetch"]
+        return [op.input("X")[0] for op in sorted(fetches, key=_column)]
+
     def flush(self) -> None:
         """Nothing: there is no second copy to keep in step."""
+
+
+def _column(op: Operator) -> int:
+    column: int = op.attr("col")
+    return column
 
 
 def _copy_block(block: Block, program: Program) -> Block:

@@ -164,7 +164,7 @@ class Encoder:
         attrs, wires = op.attrs, layout.wires
         for name, wire in wires.items():
             if name in attrs:
-                field = self.attribute(name, wire or op.attr_type(name), attrs[name])
+                field = self.attribute(name, wire or op.attr_wire(name), attrs[name])
             elif not wire:
                 field = delimited(4, carried.apart[name])
             elif name == "op_callstack":
@@ -176,9 +176,11 @@ class Encoder:
             parts.append(self.part(carried, 4, name, field) if carried.parts else field)
         if attrs and not wires.keys() >= attrs.keys():
             added = [name for name in attrs if name not in wires and not self.is_meant(op, name)]
-            parts += [self.attribute(name, op.attr_type(name), attrs[name]) for name in added]
+            parts += [self.attribute(name, op.attr_wire(name), attrs[name]) for name in added]
         if self.call_sites and "op_callstack" not in wires:
             parts.append(self.call_stack(op.callsite, loaded=False))
+        if op.is_target is not None:
+            parts.append(varint_field(5, op.is_target))
         message = b"".join(parts)
         original = carried.original
         if original is None:
@@ -197,7 +199,7 @@ class Encoder:
                 for name in op.attr_names
                 if name != "op_callstack" and not self.is_meant(op, name)
             ]
-            wires = {name: op.attr_type(name) for name in names}
+            wires = {name: op.attr_wire(name) for name in names}
             order = PartOrder(tuple(op.input_names), tuple(op.output_names), wires, defaults_of(op))
             if op.definition is not None:
                 self.layouts[key] = order

@@ -22,7 +22,7 @@ from .encode import Encoder
 from .newer_programs import TYPES
 from .reading import Reading
 from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES, SCALAR_TYPES
-from .wire import MESSAGE_CLASSES, read, varint_field, write
+from .wire import MESSAGE_CLASSES, read, write
 
 if TYPE_CHECKING:
     from .wire import Bytes
@@ -246,12 +246,12 @@ class OperatorDecoder:
                 whole, known = write(message), write(message.stripped())
                 if whole != known:
                     originals[number, self.text(name)] = Original(whole, known, message.rest)
-        rest = varint_field(5, desc.is_target) if desc.has("is_target") else b""
+        if desc.has("is_target"):
+            op.is_target = desc.is_target
         op.carried = op.carried._replace(parts=originals)
         seen = self.encoder.operator(op)
-        rest += desc.rest
         if raw != seen:
-            op.carried = op.carried._replace(original=Original(raw, seen, rest))
+            op.carried = op.carried._replace(original=Original(raw, seen, desc.rest))
 
     def ordered(self, found: dict[str, Names], plan: OperatorLayout, side: str) -> dict[str, Names]:
         """Names by slot in the order of the definition."""

@@ -8,11 +8,13 @@ from ..ir.foreign import mark_read, note_written
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
+from .carried import CarriedProgram
 from .decode import ProgramDecoder
-from .encode import Encoder
+from .encode import FORMAT_VERSION, Encoder
 from .newer_programs import is_of_paddle2, take_over
 from .pir.building import PirDecoder
 from .pir.special import SPECIAL
+from .wire import MESSAGE_CLASSES, Bytes, read, varint_field
 
 
 def encode(program: Program, call_sites: bool | None = None) -> bytes:
@@ -30,6 +32,29 @@ def encode_part(part: Block | Operator | Variable) -> bytes:
     if isinstance(part, Block):
         return encoder.block(part)
     return encoder.operator(part) if isinstance(part, Operator) else encoder.variable(part)
+
+
+def version(program: Program) -> int:
+    """The version of the format that the bytes of a program name."""
+    carried = program.carried
+    if carried is None:
+        return FORMAT_VERSION
+    message = Bytes(carried.version or b"", "the version", kind="Version")
+    number: int = read(MESSAGE_CLASSES["Version"], message).version
+    return number
+
+
+def set_version(program: Program, version: int) -> None:
+    """Let the bytes of a program name another version; :func:`version` gives it.
+
+    Raises:
+        ArgumentError: it has more than 64 bits.
+    """
+    if not -(2**63) <= version < 2**63:
+        raise ArgumentError(f"expected a version of 64 bits, got {version}")
+    carried = program.carried or CarriedProgram(None, None)
+    program.carried = carried._replace(version=varint_field(1, version))
+    program.touch()
 
 
 def decode(program: Program, data: bytes, name: str) -> None:

@@ -28,7 +28,7 @@ def test_the_enums_are_there(core):
     assert (
         int(core.AttrType.INT) == core.AttrType.INT == 0 and core.AttrType(3) is core.AttrType.INTS
     )
-    assert core.AttrType.FLOAT == "FLOAT" and core.AttrType.FLOAT != core.AttrType.FLOATS
+    assert core.AttrType.FLOAT == 1 and core.AttrType.FLOAT != core.AttrType.FLOATS
     with pytest.raises(ValueError, match="99"):
         core.AttrType(99)
     assert core.op_proto_and_checker_maker.OpRole.Backward == 1

@@ -2,6 +2,7 @@
 
 import pytest
 
+from fluidlite import core
 from fluidlite.errors import (
     ArgumentError,
     AttributeValueError,
@@ -308,8 +309,8 @@ def test_an_operator_answers_as_descriptions_did(block):
         assert each.input("X") == ["x"]
         assert each.output("Out") == ["y"]
         assert each.has_attr("bias_after_scale")
-        assert each.attr_type("scale") == "FLOAT"
-        assert each.attr_type("op_role_var") == "STRINGS"
+        assert each.attr_type("scale") == core.AttrType.FLOAT
+        assert each.attr_type("op_role_var") == core.AttrType.STRINGS
     assert (op.input_names, op.output_names) == (["X"], ["Out"]) or op.input_names == [
         "X",
         "ScaleTensor",

@@ -143,7 +143,7 @@ def test_values_of_unknown_operators_have_their_own_types():
         "{Out=y} = magic(X=x, a=1, b=long 1, c=2147483648, d=block 1, e=[1, 2.5], f=longs [1],"
         " g=blocks [1, 2], h=ints [], i=float32, j=[true], k=inf, l=floats [1])"
     ).ops[0]
-    kinds = {name: op.attr_type(name) for name in "abcdefghijkl"}
+    kinds = {name: op.attr_wire(name) for name in "abcdefghijkl"}
     assert kinds == dict(
         a="INT", b="LONG", c="LONG", d="BLOCK", e="FLOATS", f="LONGS", g="BLOCKS", h="INTS",
         i="INT", j="BOOLEANS", k="FLOAT", l="FLOATS",

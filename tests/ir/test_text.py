@@ -184,7 +184,7 @@ def test_attributes_of_unknown_operators_keep_their_wire_type(value, wire, text)
     again = Program.parse(str(program))
     op = again.global_block().ops[0]
     assert differences(program, again) == []
-    assert op.attr_type("a") == wire
+    assert op.attr_wire("a") == wire
     assert value_text(op.attrs["a"]) == value_text(value)
 
 

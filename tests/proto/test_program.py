@@ -172,7 +172,7 @@ def test_an_unknown_operator_keeps_its_attributes_and_their_types():
     assert op.attrs == {**numbers, **lists, **more}
     assert isinstance(op.attrs["l"], Long) and isinstance(op.attrs["block"], BlockRef)
     assert isinstance(op.attrs["none"], EmptyList) and op.attrs["none"].wire == "LONGS"
-    assert [op.attr_type(name) for name, _, _ in attrs] == [wire for _, wire, _ in attrs]
+    assert [op.attr_wire(name) for name, _, _ in attrs] == [wire for _, wire, _ in attrs]
     assert not differences(program, Program.parse(str(program)))
     assert program.to_bytes().startswith(data)
     assert Program.parse(str(program)).global_block().ops[0].attrs == op.attrs
@@ -205,7 +205,7 @@ def test_an_unknown_attribute_is_read_by_its_name_and_survives_copies():
         (op,) = each.block(0).ops
         assert {name: op.attr(name) for name in values} == values
         assert all(op.has_attr(name) for name in values)
-        assert [op.attr_type(name) for name in values] == ["FLOAT", "STRING", "INTS", "BOOLEAN"]
+        assert [op.attr_wire(name) for name in values] == ["FLOAT", "STRING", "INTS", "BOOLEAN"]
         assert each.desc.serialize_to_string() == program.desc.serialize_to_string()
 
 

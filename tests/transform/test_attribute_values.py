@@ -93,7 +93,7 @@ def test_operators_that_nobody_defined_take_values_of_the_kind_that_they_have():
     changed = set_attributes(program, 0, {"mode": "slow", "rate": 1, "seed": 8, "sizes": [2, 3]})
     op = changed.global_block().ops[0]
     assert [op.attr(n) for n in ("mode", "rate", "seed", "sizes")] == ["slow", 1.0, 8, [2, 3]]
-    assert [op.attr_type(n) for n in op.attrs] == ["STRING", "FLOAT", "LONG", "INTS"]
+    assert [op.attr_wire(n) for n in op.attrs] == ["STRING", "FLOAT", "LONG", "INTS"]
     with pytest.raises(AttributeValueError, match="has no attribute 'mod'.*'mode'"):
         set_attributes(program, 0, {"mod": "slow"})
     with pytest.raises(AttributeValueError, match="of the kind STRING, got 3"):

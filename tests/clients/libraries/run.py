@@ -1,6 +1,6 @@
 """Runs one of the programs beside this file, and prints what its ``results`` gives.
 
-    python run.py PROGRAM SENTENCES [CHANGE]
+    python run.py PROGRAM SENTENCES [CHANGE [NAME ...]]
 
 It is written for Python 3.7, too, which paddlepaddle 1.8.5 needs.  Where ``fluidlite`` can be
 imported it is ``paddle``; libraries are found by ``PYTHONPATH``.
@@ -29,6 +29,6 @@ def main(name, sentences, *change):
 
 
 if __name__ == "__main__":
-    program, sentences = sys.argv[1:]
+    program, sentences, *more = sys.argv[1:]
     sys.argv = [program]  # some libraries read it
-    main(program, sentences)
+    main(program, sentences, *more)
