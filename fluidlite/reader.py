@@ -18,6 +18,7 @@ from .errors import ArgumentError, FluidError
 from .ground import seeding
 from .ground.missing_names import answer
 from .ground.public_names import list_public_names
+from .ground.threading_support import has_threads, started
 from .ground.tracebacks import api_boundaries
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def firstn(reader: Reader, n: int) -> Reader:
 
 
 def buffered(reader: Reader, size: int) -> Reader:
-    """A reader of the same items that reads ahead in a thread.
+    """A reader of the same items that reads ahead in a thread, if the system has threads.
 
     Args:
         reader: gives the items.
@@ -238,7 +239,9 @@ def buffered(reader: Reader, size: int) -> Reader:
                 end = (_END, error)
             items.put(end)
 
-        threading.Thread(target=fill, daemon=True).start()
+        if started(fill, "fluid.io.buffered") is None:
+            yield from reader()
+            return
         try:
             while True:
                 item, error = items.get()
@@ -286,6 +289,9 @@ def xmap_readers(
     def mapped() -> Iterator[Any]:
         from concurrent.futures import ThreadPoolExecutor
 
+        if not has_threads("fluid.io.xmap_readers"):
+            yield from map(mapper, reader())
+            return
         with ThreadPoolExecutor(threads) as pool:
             try:
                 for future in results(pool, mapper, reader, most):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, UnknownVariableError, suggestion
+from ..errors import ArgumentError, UnknownVariableError, UnsupportedError, suggestion
 from ..ground.arguments import refused
 from ..ground.quoting import escaping
 from ..ground.values import arrays_in
@@ -414,7 +414,13 @@ class Debugger(Observer):
             return None
         self._count = count
         if not self._thread.is_alive():
-            self._thread.start()
+            try:
+                self._thread.start()
+            except RuntimeError as error:
+                raise UnsupportedError(
+                    f"Debugger: expected a thread for the run, which this system refuses: {error}; "
+                    f"use fluid.inspect.trace, which needs none"
+                ) from error
         else:
             self._go.release()
         self._here.acquire()

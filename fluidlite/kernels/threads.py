@@ -108,6 +108,7 @@ class ThreadPool:
             try:
                 thread.start()
             except RuntimeError:  # there may be no more, as where a process ends
+                self.count = worker
                 return
 
 

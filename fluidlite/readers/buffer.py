@@ -6,10 +6,11 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import FluidError
+from ..ground.threading_support import started
 
 if TYPE_CHECKING:
     from threading import Thread
@@ -99,7 +100,8 @@ class Buffer(Generic[T]):
 class Ahead(Iterator[T]):
     """The items of an iterable, made ahead by a thread.
 
-    The thread ends when the items do, and soon after this is closed or forgotten.
+    The thread ends when the items do, and soon after this is closed or forgotten. If the system
+    refuses threads, each item is made when it is read.
 
     Args:
         source: called in the thread; gives the items.
@@ -113,16 +115,16 @@ class Ahead(Iterator[T]):
     def __init__(self, source: Callable[[], Iterable[T]], capacity: int, what: str) -> None:
         self._buffer: Buffer[T] = Buffer(capacity, what)
         self._finish = weakref.finalize(self, self._buffer.close)
-        self.thread: Thread = threading.Thread(
-            target=_fill, args=(source, self._buffer), name=what, daemon=True
-        )
-        self.thread.start()
+        self._items: Generator[T, None, None] | None = None  # without a thread
+        self.thread: Thread | None = started(_fill, what, source, self._buffer)
+        if self.thread is None:
+            self._items = _in_place(source)
 
     def __iter__(self) -> Ahead[T]:
         return self
 
     def __next__(self) -> T:
-        return self._buffer.take()
+        return self._buffer.take() if self._items is None else next(self._items)
 
     def size(self) -> int:
         """How many items there are."""
@@ -131,6 +133,13 @@ class Ahead(Iterator[T]):
     def close(self) -> None:
         """Stop reading."""
         self._finish()
+        if self._items is not None:
+            self._items.close()
+
+
+def _in_place(source: Callable[[], Iterable[T]]) -> Generator[T, None, None]:
+    """The items of an iterable, each made when it is read."""
+    yield from source()
 
 
 def _fill(source: Callable[[], Iterable[T]], buffer: Buffer[T]) -> None:

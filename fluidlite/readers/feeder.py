@@ -151,7 +151,8 @@ class ProgramFeeder:
         self._ended, self.held = False, None
         if ahead is not None:
             ahead.close()
-            ahead.thread.join(_PATIENCE)
+            if ahead.thread is not None:
+                ahead.thread.join(_PATIENCE)
 
     def pull(self, reading: str = "next") -> Batch:
         """The values of a batch: see :class:`~fluidlite.opdef.sources.BatchSource`.

@@ -27,6 +27,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..ground.threading_support import why_no_processes
 from .buffer import ReaderError
 from .transfer import receive
 from .worker import AGAIN, Failure, Job, load_for_forks, work
@@ -74,6 +75,9 @@ def pickled(job: Job) -> bytes | None:
 
 def why_not(job: Job) -> str | None:
     """Why a job cannot be done by another process; None where it can."""
+    why = why_no_processes()
+    if why is not None:
+        return why
     if multiprocessing.current_process().daemon:
         return "this process is a daemon, which cannot start others"
     try:

@@ -21,6 +21,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ...ground import state
+from ...ground.threading_support import started
 from ..commands import Status
 from .kernel import Kernel, opened
 from .kernel_cache import KernelCache
@@ -209,11 +210,13 @@ class Compiler:
 
     def _start(self) -> None:
         if not self._works:
-            self._works = True
-            self._thread = threading.Thread(
-                target=self._work, name="fluidlite-compiler", daemon=True
-            )
-            self._thread.start()
+            self._thread = started(self._work, "the compiler")
+            self._works = self._thread is not None
+        if not self._works:  # NumPy computes instead
+            for source in self._queue:
+                self._known[source.name] = None
+                self._pending.pop(source.name).set()
+            self._queue.clear()
 
     def _work(self) -> None:
         """Compile what is asked for, until there is nothing more."""
