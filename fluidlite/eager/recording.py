@@ -16,6 +16,7 @@ import numpy as np
 from ..backend import numpy_
 from ..errors import ArgumentError, FluidError, OpError, OutOfRangeError, with_context
 from ..ground import state
+from ..ground.allocator import keep_freed_pieces
 from ..ground.values import LoDTensorArray, SelectedRows
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import has_rule
@@ -428,6 +429,7 @@ class EagerCall(PreparedCall):
         arrays: Sequence[Any],
         outs: Mapping[str, Any],
     ) -> Specialization:
+        keep_freed_pieces()
         kernel = None
         if prepared.has_one or not self._lists:
             kernel = shaped_kernel(prepared.op, arrays)

@@ -238,10 +238,12 @@ class StraightLine(Interpreter):
             specs: those of its outputs.
         """
         values = [ins.get(slot) for slot in _reads(op)]
-        if _kernel_for(op, values) is None:
+        kernel = _kernel_for(op, values)
+        if kernel is None:
             return None
-        for value in values:
-            self._touch(value)
+        for place, value in enumerate(values):
+            if place not in kernel.unread:
+                self._touch(value)
         outs = {slot: self._result(spec) for slot, spec in specs.items()}
         self._write(op, ins, outs)
         return outs

@@ -13,6 +13,7 @@ import numpy as np
 from ..ground.dtypes import DType
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, flat
+from .short_rows import totals
 
 PIECE = 160 * 1024  #: bytes that are worked on at a time
 
@@ -22,7 +23,6 @@ def row_products(left: Any, right: Any) -> Any:
     return np.einsum("ij,ij->i", left, right)
 
 
-_total: Any = np.add.reduce
 _dots: Any = getattr(np, "vecdot", row_products)  # NumPy 2 has a faster one
 
 
@@ -205,7 +205,7 @@ def layer_norm_grad(
         np.multiply(weighted, inverse[:, None], out=weighted)
         return weighted.reshape(x.shape), dscale, np.dot(whole, g)
 
-    return Prepared(run)
+    return Prepared(run, unread=(2,))
 
 
 @prepares("softmax_grad")
@@ -213,11 +213,11 @@ def softmax_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
     """Out (dOut - the sum of dOut Out along the classes)."""
     if dOut is None or dOut != Out or not Out.shape or Out.dtype is DType.FP16:
         return None
-    axis = op.axis
+    total_of = totals(Out, op.axis)
 
     def run(value: Any, g: Any, out: Any = None) -> Any:
         products = np.multiply(g, value, out=out)
-        total = _total(products, axis, None, None, True)
+        total = total_of(products)
         return np.multiply(np.subtract(g, total), value, out=products)
 
     return Prepared(run, out=True, like=0)

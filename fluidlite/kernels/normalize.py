@@ -8,6 +8,7 @@ import numpy as np
 
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, normal_axis
+from .short_rows import largest, totals
 
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
@@ -19,14 +20,15 @@ def softmax(op: Any, X: Spec) -> Prepared | None:
     """Exponentials over their sum, in one array."""
     if X.ndim < 1 or 0 in X.shape:
         return None
-    axis, least = normal_axis(op.axis, X.ndim), np.asarray(op.least_logit, X.dtype.dtype)
+    least = np.asarray(op.least_logit, X.dtype.dtype)
+    largest_of, total_of = largest(X, op.axis), totals(X, op.axis)
 
     def run(x: Any, out: Any = None) -> Any:
-        shifted = np.subtract(x, _largest(x, axis, None, None, True), out=out)
+        shifted = np.subtract(x, largest_of(x), out=out)
         if not _smallest(shifted, None, None, None, False, least) >= least:  # looking costs less
             np.maximum(shifted, least, out=shifted)
         e = np.exp(shifted, out=shifted)
-        return np.divide(e, _total(e, axis, None, None, True), out=e)
+        return np.divide(e, total_of(e), out=e)
 
     return Prepared(run, out=True, over=(0,))
 

@@ -35,11 +35,15 @@ def mul(op: Any, X: Spec, Y: Spec) -> Prepared | None:
 @prepares("matmul")
 @in_single
 def matmul(op: Any, X: Spec, Y: Spec) -> Prepared | None:
-    """The product of two matrices, either of which may be transposed."""
-    if X.ndim != 2 or Y.ndim != 2 or op.alpha != 1.0 or op.head_number != 1:
+    """The product of two matrices, either of which may be transposed, or of stacks of them."""
+    if op.alpha != 1.0 or op.head_number != 1 or X.dtype != Y.dtype:
         return None
-    if _is_scaling(X, Y):
+    if Y.ndim > 2 and X.shape[:-2] == Y.shape[:-2]:
+        return _stacked(op.transpose_X, op.transpose_Y)
+    if X.ndim < 2 or Y.ndim != 2 or _is_scaling(X, Y):
         return None
+    if X.ndim > 2:
+        return None if op.transpose_X else _rowwise(X, Y, op.transpose_Y)
     if op.transpose_X and op.transpose_Y:
         return Prepared(lambda a, b, out=None: np.dot(a.T, b.T, out=out), out=True)
     if op.transpose_X:
@@ -47,3 +51,26 @@ def matmul(op: Any, X: Spec, Y: Spec) -> Prepared | None:
     if op.transpose_Y:
         return Prepared(lambda a, b, out=None: np.dot(a, b.T, out=out), out=True)
     return Prepared(np.dot, out=True)
+
+
+def _stacked(x_swapped: bool, y_swapped: bool) -> Prepared:
+    """The products of two stacks of as many matrices."""
+    if not (x_swapped or y_swapped):
+        return Prepared(np.matmul, out=True)
+    if not x_swapped:
+        return Prepared(lambda a, b, out=None: np.matmul(a, b.swapaxes(-1, -2), out=out), out=True)
+    if not y_swapped:
+        return Prepared(lambda a, b, out=None: np.matmul(a.swapaxes(-1, -2), b, out=out), out=True)
+    return Prepared(
+        lambda a, b, out=None: np.matmul(a.swapaxes(-1, -2), b.swapaxes(-1, -2), out=out), out=True
+    )
+
+
+def _rowwise(X: Spec, Y: Spec, y_swapped: bool) -> Prepared:
+    """The products of all rows of a stack with one matrix."""
+    width = X.shape[-1]
+    if y_swapped:
+        shape = (*X.shape[:-1], Y.shape[0])
+        return Prepared(lambda a, b: np.dot(a.reshape(-1, width), b.T).reshape(shape))
+    shape = (*X.shape[:-1], Y.shape[1])
+    return Prepared(lambda a, b: np.dot(a.reshape(-1, width), b).reshape(shape))

@@ -12,6 +12,9 @@ from ..opdef.spec import Spec, size_of
 from .half import in_single
 
 
+_MANY = 32  #: rows that a product adds faster, also where they are no matrix
+
+
 @prepares("reduce_sum")
 @in_single
 def reduce_sum(op: Any, X: Spec) -> Prepared | None:
@@ -31,6 +34,12 @@ def reduce_sum(op: Any, X: Spec) -> Prepared | None:
         if keep:
             return Prepared(lambda x: np.dot(ones, x).reshape(shape))
         return Prepared(lambda x: np.dot(ones, x))
+    if axes == tuple(range(len(axes))) and len(axes) < X.ndim > 2 and X.dtype.is_float:
+        rows = size_of(X.shape[: len(axes)])
+        columns = size_of(X.shape[len(axes) :])
+        if rows >= _MANY and columns > 1:
+            all_ones = np.ones(rows, dtype)
+            return Prepared(lambda x: np.dot(all_ones, x.reshape(rows, columns)).reshape(shape))
     add: Any = np.add.reduce
     if shape and len(shape) == (X.ndim if keep else X.ndim - len(axes)):
         return Prepared(lambda x: add(x, axes, dtype, None, keep))

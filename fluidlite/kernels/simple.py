@@ -39,14 +39,22 @@ def scale(op: Any, X: Spec, ScaleTensor: Spec | None) -> Prepared | None:
     return Prepared(lambda x, _, out=None: np.multiply(x, factor, out=out), out=True, over=(0,))
 
 
+_ZEROS = 4096  #: elements of an array of zeros at most
+
+
 @prepares("relu")
 def relu(op: Any, X: Spec) -> Prepared | None:
-    """The larger of X and zero: an array of zeros is faster than the number."""
+    """The larger of X and zero: rows of zeros are faster than the number."""
     if not X.shape:
         return None
     if X.dtype is DType.FP16:  # as bits, of which the first is the sign
         return Prepared(_half_relu, out=True, over=(0,))
-    zero = np.zeros((), X.dtype.dtype)
+    shape: tuple[int, ...] = ()
+    for n in reversed(X.shape):
+        if size_of(shape) * n > _ZEROS:
+            break
+        shape = (n, *shape)
+    zero = np.zeros(shape, X.dtype.dtype)
     return Prepared(lambda x, out=None: np.maximum(x, zero, out=out), out=True, over=(0,))
 
 

@@ -41,6 +41,8 @@ class Prepared(NamedTuple):
     #: bytes of the arrays that it makes beside the result, and lets go of before it ends, at the
     #: moment when they are most
     between: int = 0
+    #: positions of arguments of which only the shape matters
+    unread: tuple[int, ...] = ()
     #: of an asynchronous kernel: begins it and gives a handle, which ``wait`` takes and gives the
     #: results
     start: Callable[..., Any] | None = None

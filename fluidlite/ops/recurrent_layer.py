@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -139,38 +141,36 @@ class recurrent_layer(Op):
     ) -> Arrays:
         steps, rows, width = Input.shape
         size = InitH.shape[1]
-        gates = Input.reshape(-1, width) @ WeightIh.T
-        if BiasIh is not None:
-            gates += BiasIh
         of_state = None if BiasHh is None else BiasHh[2 * size :]
-        if BiasHh is not None and self.mode != "GRU":
-            gates += BiasHh
-        elif BiasHh is not None:
-            gates[:, : 2 * size] += BiasHh[: 2 * size]
-        halved = _HALVED.get(self.mode)
-        if halved is None:
+        bias = self._bias(BiasIh, BiasHh, size)
+        by_input = WeightIh
+        if self.mode not in _HALVED:
             by_state = np.ascontiguousarray(WeightHh.T)
         else:  # as the logistic function of x is (tanh(x / 2) + 1) / 2
-            halves = np.repeat(np.asarray(halved, gates.dtype), size)
-            scales = halves, np.where(halves == 1, np.zeros_like(halves), halves)
-            gates *= halves
+            halves, *scales = _scales(self.mode, rows, size, Input.dtype)
             by_state = np.multiply(WeightHh.T, halves, order="C")
+            by_input = WeightIh * halves[:, None]
+            bias = None if bias is None else bias * halves
+        gates = Input.reshape(-1, width) @ by_input.T
+        if bias is not None:
+            gates += bias
         gates = gates.reshape(steps, rows, gates.shape[-1])
         out = np.empty((steps, rows, size), gates.dtype)
         memory: Any = np.empty_like(out) if self.mode in ("LSTM", "GRU") else None
+        product, room = np.empty_like(gates[0]), np.empty_like(out[0])
         here = _here(Lengths, steps)
         h, c = InitH, InitC
         for t in self.order(steps):
-            before = h, c
+            before, at = (h, c), gates[t]
+            np.dot(h, by_state, product)
             if self.mode == "LSTM":
-                c = _lstm_step(gates[t], np.dot(h, by_state), c, scales, memory[t])
-                h = np.multiply(gates[t, :, 3 * size :], np.tanh(c), out=out[t])
+                c = _lstm_step(at, product, c, scales, memory[t], room)
+                h = np.multiply(at[:, 3 * size :], np.tanh(c, out=room), out=out[t])
             elif self.mode == "GRU":
-                h = _gru_step(gates[t], np.dot(h, by_state), of_state, h, memory[t], out[t])
+                h = _gru_step(at, product, of_state, h, memory[t], out[t])
             else:
-                gates[t] += np.dot(h, by_state)
-                act = np.tanh if self.mode == "tanh" else _relu
-                h = act(gates[t], out=gates[t])
+                np.add(at, product, out=at)
+                h = np.tanh(at, out=at) if self.mode == "tanh" else _relu(at, out=at)
                 out[t] = h
             if here is not None:
                 new_h = h
@@ -211,6 +211,7 @@ class recurrent_layer(Op):
             slopes = _simple_slopes(self.mode, Gates, dGates)
         dh = np.zeros_like(InitH) if dLastH is None else dLastH
         dc = dLastC if dLastC is not None else None if InitC is None else np.zeros_like(InitC)
+        room = np.empty_like(InitH)
         for t in reversed(self.order(steps)):
             stays_h = stays_c = None
             flow = dh if dOut is None else dh + dOut[t]
@@ -222,12 +223,13 @@ class recurrent_layer(Op):
                     stays_c, dc = np.where(here[t], 0, dc), np.where(here[t], dc, 0)
             by_state = slopes.by_state[t]
             if self.mode == "LSTM":
-                dc = dc + flow * slopes.of_cell[t]
-                by_state[:, :3] *= dc[:, None]
-                by_state[:, 3] *= flow
-                dc = dc * slopes.stays[t]
+                dc = np.add(dc, np.multiply(flow, slopes.of_cell[t], out=room))
+                by_cell, by_output = by_state[:, :3], by_state[:, 3]
+                np.multiply(by_cell, dc[:, None], out=by_cell)
+                np.multiply(by_output, flow, out=by_output)
+                np.multiply(dc, slopes.stays[t], out=dc)
             else:
-                by_state *= flow[:, None]
+                np.multiply(by_state, flow[:, None], out=by_state)
             if slopes.more is not None:
                 by_state += slopes.more[t]
             dh = np.dot(by_state.reshape(rows, WeightHh.shape[0]), WeightHh)
@@ -254,12 +256,24 @@ class recurrent_layer(Op):
         )
         if dc is not None:
             gradients["InitC"] = dc
-        for name, bias, rowwise in (("BiasIh", BiasIh, to_input), ("BiasHh", BiasHh, to_state)):
-            if bias is not None:
-                gradients[name] = rowwise.sum(0)
+        ones = np.ones(steps * rows, Input.dtype)
+        if BiasIh is not None:
+            gradients["BiasIh"] = np.dot(ones, to_input)
+        if BiasHh is not None:
+            same = BiasIh is not None and to_state is to_input
+            gradients["BiasHh"] = gradients["BiasIh"].copy() if same else np.dot(ones, to_state)
         return gradients
 
     grad = differentiated_as(grad_numpy)
+
+    def _bias(self, BiasIh: Any, BiasHh: Any, size: int) -> Any:
+        """What is added to the gates at all steps; a GRU's candidate takes the state's later."""
+        if BiasHh is None:
+            return BiasIh
+        if self.mode == "GRU":
+            BiasHh = BiasHh.copy()
+            BiasHh[2 * size :] = 0
+        return BiasHh if BiasIh is None else BiasIh + BiasHh
 
     def _before(self, values: Array, first: Array) -> Array:
         """What each step found: values behind the step before, at the begin those of the first."""
@@ -302,10 +316,23 @@ def _relu(x: Array, out: Array) -> Array:
 
 #: what is multiplied to which gates before their functions
 _HALVED = {"LSTM": (0.5, 0.5, 1, 0.5), "GRU": (0.5, 0.5, 1)}
+_SMALL = 1 << 15  #: elements of all gates at a step, up to which scales are kept for each
+
+
+@functools.lru_cache(16)
+def _scales(mode: str, rows: int, size: int, dtype: Any) -> tuple[Array, Array, Array]:
+    """What the gates of a row are multiplied by before their functions; and what all are multiplied
+    by behind them, and get added.
+    """
+    halves = np.repeat(np.asarray(_HALVED[mode], dtype), size)
+    scales = np.stack([halves, np.where(halves == 1, np.zeros_like(halves), halves)])
+    if rows * len(halves) <= _SMALL:  # arrays of the same shape are faster than one row
+        scales = np.repeat(scales[:, None], rows, 1)
+    return halves, scales[0], scales[1]
 
 
 def _lstm_step(
-    gates: Array, product: Array, cell: Array, scales: tuple[Array, Array], out: Array
+    gates: Array, product: Array, cell: Array, scales: Sequence[Array], out: Array, room: Array
 ) -> Array:
     """The next cell; the gates, all but the third halved, become what their functions give."""
     size = cell.shape[1]
@@ -314,7 +341,8 @@ def _lstm_step(
     np.multiply(gates, scales[0], out=gates)
     np.add(gates, scales[1], out=gates)
     np.multiply(gates[:, size : 2 * size], cell, out=out)
-    return np.add(out, gates[:, :size] * gates[:, 2 * size : 3 * size], out=out)
+    np.multiply(gates[:, :size], gates[:, 2 * size : 3 * size], out=room)
+    return np.add(out, room, out=out)
 
 
 def _gru_step(

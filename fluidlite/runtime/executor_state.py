@@ -9,12 +9,12 @@ from weakref import ref
 
 from .. import backend as backends
 from ..errors import ClosedError
+from ..ground.allocator import give_back_freed_memory
 from ..ground.place import Place
 from ..ground.protected import answers
 from ..ground.seeding import next_executor
 from ..ir.program import Program
 from ..profiler import Profile, active
-from .allocator import give_back_freed_memory
 from .engine import chosen
 from .run import Run
 from .run_state import ExecutorToken, RunState

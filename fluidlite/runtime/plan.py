@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..ground.allocator import give_back_freed_memory, keep_freed_memory
 from ..ground.dtypes import Kind
 from ..ground.state import collector_paused
 from ..ground.weak_tables import WeakTable
@@ -17,7 +18,6 @@ from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.variable import Parameter
 from .admission import admit
-from .allocator import give_back_freed_memory, keep_freed_memory
 from .ownership import reusable
 from .ragged import ragged_names
 from .reader_steps import ReaderSteps, readers_first

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite.ground import allocator
 from fluidlite.ops.time_order import time_order
-from fluidlite.runtime import allocator
 
 layers = fluid.layers
 SIZE = 64

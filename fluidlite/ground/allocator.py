@@ -5,6 +5,10 @@ arrays come from the C library.  As it is set, it gives what is large back to th
 and a tenth of a training step goes by while the system hands the same pages out again, full of
 zeros.  It is a setting of the whole process, so the user asks for it: ``FLUIDLITE_KEEP_MEMORY=1``.
 
+Eager operators make a new array for each result, and let go of many within a step.  The C library
+learns to keep such pieces when it frees a larger one, up to 32 MB; a large array that is made and
+freed before the first step teaches it that at once.
+
 Arrays of middle size it keeps: what a network took stays with the process when the network is gone,
 in pieces that do not fit the next one.  So it is asked to give them back where a network begins.
 """
@@ -19,6 +23,8 @@ import os
 #: all before it goes back
 LARGEST, KEPT = 1 << 25, 1 << 28
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1  # as malloc.h has them
+#: bytes of the largest array that the C library learns from: 32 MB with what it adds
+LEARNED = (1 << 25) - (1 << 16)
 #: by which a user says the same
 VARIABLES = (
     "MALLOC_MMAP_THRESHOLD_",
@@ -68,6 +74,27 @@ def keep_freed_memory() -> bool:
         return False
     option = library.mallopt
     return bool(option(_MMAP_THRESHOLD, LARGEST) and option(_TRIM_THRESHOLD, KEPT))
+
+
+@functools.cache
+def keep_freed_pieces() -> bool:
+    """Have the C library keep pieces of up to 32 MB that were freed, as it does once it has freed
+    one of that size.
+
+    Returns:
+        whether it does: not where ``FLUIDLITE_KEEP_MEMORY`` is 0, it is another one than GNU's, or
+        the environment says what it is to do.
+    """
+    library = _c_library()
+    if library is None or os.environ.get("FLUIDLITE_KEEP_MEMORY") == "0":
+        return False
+    if any(name in os.environ for name in VARIABLES):
+        return False
+    make, free = library.malloc, library.free
+    make.argtypes, make.restype = (ctypes.c_size_t,), ctypes.c_void_p
+    free.argtypes, free.restype = (ctypes.c_void_p,), None
+    free(make(LEARNED))  # no page of it is touched
+    return True
 
 
 def give_back_freed_memory() -> bool:

@@ -1,12 +1,15 @@
-"""What one network took does not stay with the process when the next one begins."""
+"""What is freed stays for the next array, and not for the next network."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.runtime import allocator
+from fluidlite.ground import allocator
 
 KIB = 1 << 10
 STATM = Path("/proc/self/statm")
@@ -61,8 +64,36 @@ def test_a_little_of_it_stays_and_all_where_the_user_says_so(monkeypatch):
     assert not allocator.give_back_freed_memory()
 
 
+COUNT_FAULTS = """
+import resource
+import numpy as np
+import fluidlite as fluid
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        pieces = [np.ones(50000, "float32") for _ in range(10)]
+        del pieces
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+fluid.to_tensor([1.0]) * 2.0
+faults()
+print(faults())
+"""
+
+
+@pytest.mark.parametrize("asked, few", [("", True), ("0", False)])
+def test_arrays_of_eager_steps_get_the_pages_of_those_before(asked, few):
+    environment = {k: v for k, v in os.environ.items() if k not in allocator.VARIABLES}
+    environment["FLUIDLITE_KEEP_MEMORY"] = asked
+    job = [sys.executable, "-c", COUNT_FAULTS]
+    counted = int(subprocess.run(job, env=environment, capture_output=True, check=True).stdout)
+    assert (counted < 500) == few, counted
+
+
 def test_other_c_libraries_are_left_alone(monkeypatch):
     monkeypatch.setattr(allocator, "_c_library", lambda: None)
     assert not allocator.give_back_freed_memory()
+    assert not allocator.keep_freed_pieces.__wrapped__()
     monkeypatch.setattr(allocator, "_c_library", lambda: object())
     assert not allocator.give_back_freed_memory()
