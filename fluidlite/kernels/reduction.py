@@ -11,7 +11,6 @@ from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, size_of
 from .half import in_single
 
-
 _MANY = 32  #: rows that a product adds faster, also where they are no matrix
 
 
