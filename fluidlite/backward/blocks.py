@@ -86,7 +86,8 @@ def _note(
     """
     named = [(name, local.get(name)) for name in names]
     pending = PendingOp(f"{op.type}_grad", **parts, site=op.callsite, lists_given=False)
-    sweep.records.append(pending._replace(body=body, local=named))
+    namescope = "/" if op.type == "conditional_block" else op.namescope  # as in fluid 1.8
+    sweep.records.append(pending._replace(body=body, local=named, namescope=namescope))
 
 
 @control_rule("conditional_block")

@@ -110,6 +110,7 @@ class GradientEmitter:
             outputs,
             attrs,  # type: ignore[arg-type]  # shared with the forward operator, and never changed
             role=OpRole.BACKWARD,
+            namescope=record.namescope,
             device=record.device,
             callsite=record.site,
             lists_given_attrs=record.lists_given,

@@ -62,6 +62,10 @@ def gradient_kind(variable: Variable) -> Kind:
     return Kind.LOD_TENSOR if variable.kind is Kind.SELECTED_ROWS else variable.kind
 
 
+#: gradient operators that take no scope of names from the forward operator, as in fluid 1.8
+_OUTSIDE = frozenset({"mean_grad"})
+
+
 class PendingOp(NamedTuple):
     """An operator to come."""
 
@@ -77,6 +81,7 @@ class PendingOp(NamedTuple):
     in_place: bool = False  #: whether the body belongs into the block that it sweeps
     device: str = ""  #: what the operator is meant for
     foreign: Mark = OWN  #: of the operator that it belongs to
+    namescope: str = "/"
 
 
 class Contributions(NamedTuple):
@@ -491,6 +496,8 @@ class ReverseSweep:
             self.contribute_all(counted, refs, position)
         attrs = definition.gradient_attrs(op.attrs)
         told = {"lists_given": False, "device": op.device, "foreign": op.foreign}
+        if gradient.type not in _OUTSIDE:
+            told["namescope"] = op.namescope
         self.records.append(PendingOp(gradient.type, ins, outs, attrs, op.callsite, **told))
 
     def _written_rule(
