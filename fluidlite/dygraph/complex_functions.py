@@ -13,6 +13,7 @@ from ..functions.composed import kron as kron_of
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
+from ..ir.variable import Variable
 from .complex_variable import ComplexVariable, Part, complex_variable_exists, of_value
 
 __all__ = [
@@ -143,13 +144,19 @@ def reshape(
     Args:
         x: any shape.
         shape: sizes; 0 keeps one, and one may be -1.
-        inplace: whether x has the new shape, too.
+        inplace: whether ``x`` itself takes the new shape, and is returned.  Tensors that were its
+            parts keep theirs; variables of a program do not.
         name: accepted for old scripts.
 
     Raises:
         ArgumentError: ``x`` is not complex.
     """
-    return _of_parts("reshape", layers.reshape, x, shape=shape, inplace=inplace)
+    writes = inplace and isinstance(getattr(x, "real", None), Variable)
+    reshaped = _of_parts("reshape", layers.reshape, x, shape=shape, inplace=writes)
+    if not inplace:
+        return reshaped
+    x.real, x.imag = reshaped.real, reshaped.imag
+    return x
 
 
 def transpose(x: ComplexVariable, perm: Sequence[int], name: str | None = None) -> ComplexVariable:

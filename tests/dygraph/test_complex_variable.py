@@ -102,8 +102,20 @@ def test_parts_of_other_types_are_taken_too(dtype, expected):
 def test_reshape_in_place_changes_both_parts():
     with fluid.dygraph.guard():
         z = fluid.dygraph.to_variable(Z)
-        complex_functions.reshape(z, [2, 1], inplace=True)
+        real = z.real
+        assert complex_functions.reshape(z, [2, 1], inplace=True) is z
         assert z.shape == [2, 1] and z.numpy().tolist() == [[1 + 2j], [3 - 1j]]
+        assert real.shape == [2]
+
+
+def test_what_is_reshaped_in_place_has_gradients_in_the_new_shape():
+    with fluid.dygraph.guard():
+        z = fluid.dygraph.to_variable(Z)
+        z.real.stop_gradient = z.imag.stop_gradient = False
+        complex_functions.reshape(z, [2, 1], inplace=True)
+        fluid.layers.reduce_sum(z.real * z.real + z.imag).backward()
+        assert z.real.gradient().tolist() == [[2.0], [6.0]]
+        assert z.imag.gradient().tolist() == [[1.0], [1.0]]
 
 
 def test_programs_compute_with_complex_variables_and_differentiate_their_parts():
