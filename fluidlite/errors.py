@@ -15,7 +15,21 @@ from .ground.quoting import terminal_text
 
 
 class FluidError(Exception):
-    """The base of all errors that fluidlite raises on purpose."""
+    """The base of all errors that fluidlite raises on purpose.
+
+    >>> fluid.matmul(fluid.ones([2, 3]), fluid.ones([2, 3]))
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.ShapeError: ...
+    >>> isinstance(fluid.errors.ShapeError(), fluid.FluidError)
+    True
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.__module__ == __name__ and cls.__doc__ and ">>> " not in cls.__doc__:
+            kind = next(base for base in cls.__mro__ if base.__module__ == "builtins").__name__
+            cls.__doc__ += f"\n\n>>> issubclass(fluid.errors.{cls.__name__}, {kind})\nTrue"
 
     def __str__(self) -> str:
         # messages name what programs hold, and terminals show them
@@ -27,97 +41,192 @@ class DefinitionError(FluidError, TypeError):
 
 
 class UnknownOperatorError(FluidError, ValueError, LookupError):
-    """No operator of that type is defined."""
+    """No operator of that type is defined.
+
+    >>> fluid.default_main_program().global_block().append_op("no_such_operator", {}, {}, {})
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.UnknownOperatorError: ...
+    """
 
 
 class SlotError(FluidError, ValueError, AssertionError):
-    """An operator was given an unknown slot, too many or too few variables in one, or nothing."""
+    """An operator has an unknown slot, or a slot holds too many variables, too few or none."""
 
 
 class AttributeValueError(FluidError, ValueError, TypeError):
-    """An operator was given an unknown attribute, or a value of the wrong type or range."""
+    """An operator has an unknown attribute, or a value of the wrong type or range.
+
+    >>> fluid.layers.dropout(fluid.data("x", [2]), dropout_prob=3.0)
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.AttributeValueError: ...
+    """
 
 
 class ShapeError(FluidError, ValueError, AssertionError, RuntimeError):
-    """Shapes do not fit together."""
+    """Shapes do not fit together.
+
+    >>> fluid.reshape(fluid.ones([2, 3]), [4])
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.ShapeError: ...
+    """
 
 
 class TruthError(ShapeError, RuntimeError):
-    """Several elements are no truth value."""
+    """A tensor of several elements has no truth value."""
 
 
 class AxisError(ShapeError, IndexError):
-    """There is no such dimension."""
+    """A tensor has no such dimension.
+
+    >>> fluid.sum(fluid.ones([2, 3]), axis=2)
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.AxisError: expected axis in [-2, 2) for shape [2, 3], got 2
+    """
 
 
 class LoDError(ShapeError, RuntimeError):
-    """Sequences do not fit: none where they are needed, or levels and lengths that do not agree."""
+    """Sequences are missing, or their levels and lengths do not agree."""
 
 
 class DTypeError(FluidError, TypeError, ValueError, RuntimeError):
-    """Element types do not fit together, or an operator does not take one."""
+    """Element types do not fit together, or an operator does not take one.
+
+    >>> fluid.data("x", [2], dtype="float24")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.DTypeError: ...
+    """
 
 
 class ArgumentError(FluidError, TypeError, ValueError, AssertionError):
-    """A function was given an argument of a type or a value that it does not take."""
+    """An argument has a type or a value that the function does not take.
+
+    >>> fluid.to_tensor("three")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.ArgumentError: ...
+    """
 
 
 class RepeatedTensorError(ArgumentError, RuntimeError):
-    """A tensor is listed twice where each may be listed once."""
+    """A list that takes each tensor once holds one twice."""
 
 
 class NameTakenError(ArgumentError, KeyError):
-    """A name stands for something else already, for nothing, or is none that may be used."""
+    """A name is in use, unknown or not allowed.
+
+    >>> layer = fluid.dygraph.Layer()
+    >>> layer.add_parameter("training", fluid.dygraph.Linear(1, 1).weight)
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.NameTakenError: Layer has an attribute 'training' already
+    """
 
     __str__ = Exception.__str__  # a KeyError shows its message in quotes
 
 
 class VersionError(FluidError, RuntimeError):
-    """A script needs another version."""
+    """A script needs another version.
+
+    >>> fluid.require_version("99.0")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.VersionError: ...
+    """
 
 
 class UnknownVariableError(FluidError, ValueError, LookupError):
-    """No variable of that name is there."""
+    """No variable has this name.
+
+    >>> fluid.default_main_program().global_block().var("no such variable")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.UnknownVariableError: block 0 has no variable 'no such variable'
+    """
 
 
 class DuplicateVariableError(FluidError, ValueError):
-    """A variable of that name exists with another shape, dtype or kind."""
+    """A variable of that name exists with another shape, dtype or kind.
+
+    >>> x = fluid.data("x", [2])
+    >>> x = fluid.data("x", [3], dtype="int64")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.DuplicateVariableError: ...
+    """
 
 
 class DeviceError(ArgumentError, RuntimeError):
-    """A place where no tensors are."""
+    """A place cannot hold tensors."""
 
 
 class BuildError(FluidError, RuntimeError, AssertionError):
-    """A graph is built, or called, in a way in which it cannot be."""
+    """A graph cannot be built or called in this way."""
 
 
 class UsageError(ArgumentError):
-    """The words behind the command ``fluidlite`` are not such as it takes."""
+    """The command ``fluidlite`` does not take these arguments."""
 
 
 class ModelNameError(FluidError, RuntimeError, LookupError):
-    """A model has no input and no output of a name."""
+    """A model has no input or output of this name."""
 
 
 class FeedError(FluidError, ValueError):
-    """What was fed does not fit the program's data variables."""
+    """A fed value does not fit the program's data variables.
+
+    >>> y = 2 * fluid.data("x", [2])
+    >>> fluid.Executor().run(feed={"x": np.ones(3, "float32")}, fetch_list=[y])
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.FeedError: ...
+    """
 
 
 class FeedTypeError(FeedError, TypeError, RuntimeError):
-    """What was fed is no dictionary of arrays."""
+    """The feed is not a dictionary of arrays.
+
+    >>> y = 2 * fluid.data("x", [2])
+    >>> fluid.Executor().run(feed=[1, 2], fetch_list=[y])
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.FeedTypeError: ...
+    """
 
 
 class FetchError(FluidError, ValueError, LookupError, RuntimeError):
-    """A variable to fetch is not there."""
+    """A variable to fetch does not exist.
+
+    >>> fluid.Executor().run(fetch_list=["no such variable"])
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.FetchError: ...
+    """
 
 
 class FetchTypeError(FetchError, TypeError):
-    """What is to be fetched is neither a variable nor a name."""
+    """An entry of the fetch list is neither a variable nor a name.
+
+    >>> fluid.Executor().run(fetch_list=[3])
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.FetchTypeError: ...
+    """
 
 
 class NotInitializedError(FluidError, RuntimeError, ValueError):
-    """An operator reads a variable that holds no value."""
+    """An operator reads a variable that holds no value.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [1, 3]), 2)
+    >>> fluid.Executor().run(feed={"x": np.ones((1, 3), "float32")}, fetch_list=[y])
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.NotInitializedError: ...
+    """
 
 
 class OpError(FluidError, RuntimeError, ValueError):
@@ -125,83 +234,121 @@ class OpError(FluidError, RuntimeError, ValueError):
 
 
 class ForeignEffectError(FluidError, PermissionError):
-    """An operator that came from a file or from bytes would have an effect that nobody allowed."""
+    """An operator from a file would have an effect that the caller did not allow."""
 
 
 class BudgetError(FluidError, MemoryError, ValueError):
-    """A program cannot be made to take as little memory as it may."""
+    """A program does not fit into its memory budget."""
 
     smallest: int = 0  #: bytes of the smallest budget that was found
 
 
 class WorkLimitError(FluidError, MemoryError):
-    """A program that is only looked at would do more than its size justifies."""
+    """An inspected program would do more work than its size justifies."""
 
 
 class OutOfRangeError(OpError, IndexError):
-    """An index lies outside of what it selects from."""
+    """An index is out of range.
+
+    >>> fluid.gather(fluid.ones([2]), fluid.to_tensor([5]))
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.OutOfRangeError: ...
+    """
 
 
 class NonFiniteError(OpError, ArithmeticError, RuntimeError):
-    """An operator computed a value that is not finite while such values are looked for."""
+    """An operator computed a value that is not finite, while the check for such values is on."""
 
 
 class ConcurrentUpdateError(FluidError, RuntimeError):
-    """Another run has updated what a run that calls the user's functions was about to update."""
+    """A second run has updated a variable that this run was about to update."""
 
 
 class ClosedError(FluidError, RuntimeError):
-    """The executor has been closed."""
+    """The executor has been closed.
+
+    >>> exe = fluid.Executor()
+    >>> exe.close()
+    >>> exe.run()
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.ClosedError: the executor has been closed; make another one
+    """
 
 
 class NoGradientError(FluidError, NotImplementedError):
-    """Nobody wrote a gradient rule for an operator that lies on the way of a gradient."""
+    """A gradient would pass an operator that has no gradient rule."""
 
 
 class UnsupportedError(FluidError, NotImplementedError):
-    """There is no such computation here."""
+    """fluidlite does not have this computation.
+
+    >>> fluid.nn.functional.sparse_attention(None, None, None, None, None)
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.UnsupportedError: ...
+    """
 
 
 class NoDeviceError(UnsupportedError, ValueError, TypeError, RuntimeError, AssertionError):
-    """A device is named that is not there: programs run on the CPU."""
+    """The named device does not exist: programs run on the CPU.
+
+    >>> fluid.paddle.set_device("npu:0")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.NoDeviceError: there is no device 'npu:0': programs run on 'cpu'
+    """
 
 
 class GradientCheckError(FluidError, AssertionError):
-    """A gradient is not what finite differences give."""
+    """A gradient differs from finite differences."""
 
 
 class ParseError(FluidError, ValueError):
-    """A text is no program; says line and column."""
+    """A text is not a program; the message has line and column.
+
+    >>> fluid.Program.parse("this is no program")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.ParseError: ...
+    """
 
 
 class PassError(FluidError, RuntimeError):
-    """A pass needs what does not hold, or breaks what it says to keep."""
+    """A pass finds a condition that does not hold, or breaks its contract."""
 
 
 class PatchError(FluidError, ValueError):
-    """A text is no patch, or a program is not the one that a patch is of."""
+    """A text is not a patch, or the patch belongs to another program."""
 
 
 class MergeConflictError(FluidError, ValueError):
-    """Two changes of a program are about the same part of it; ``conflicts`` lists them."""
+    """Two changes touch the same part of a program; ``conflicts`` lists them."""
 
     conflicts: tuple[Any, ...] = ()
 
 
 class VerifyError(FluidError, ValueError):
-    """A program breaks one of the rules that every program keeps."""
+    """A program breaks a rule that every program must keep."""
 
 
 class RewriteError(FluidError, ValueError, RuntimeError):
-    """A rule of a rewriting fails, or gives what cannot stand in place of what it found."""
+    """A rewriting rule fails, or its result cannot replace the match."""
 
 
 class EquivalenceError(FluidError, AssertionError):
-    """Two programs that ought to compute the same do not."""
+    """Two programs compute different results."""
 
 
 class FileError(FluidError, OSError, ValueError, RuntimeError):
-    """A file cannot be opened, read or written; says which, and why."""
+    """A file cannot be opened, read or written; the message names the file and the reason.
+
+    >>> fluid.load_program_state("no such model")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.FileError: ...
+    """
 
     def __reduce__(self) -> Any:
         made: tuple[Any, ...] = super().__reduce__()  # type: ignore[assignment]
@@ -210,56 +357,136 @@ class FileError(FluidError, OSError, ValueError, RuntimeError):
 
 
 class FileFormatError(FluidError, ValueError, RuntimeError):
-    """A file does not hold what it should; says which, at which byte, and what was expected."""
+    """A file has wrong contents; the message has the file, the byte and the expected contents."""
 
 
 class ReleasedError(FluidError, RuntimeError, SystemError):
-    """A gradient is asked for whose graph an earlier one has released."""
+    """An earlier gradient has released the graph that this gradient needs.
+
+    >>> x = fluid.to_tensor([1.0], stop_gradient=False)
+    >>> y = x * x
+    >>> y.backward()
+    >>> y.backward()
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.ReleasedError: ...
+    """
 
 
 class OverwrittenError(FluidError, RuntimeError):
-    """A gradient needs a value that was written over in place."""
+    """A gradient needs a value that was overwritten in place.
+
+    >>> x = fluid.to_tensor([1.0], stop_gradient=False)
+    >>> y = x * 2
+    >>> z = y * y
+    >>> _ = y.add_(fluid.to_tensor([1.0]))
+    >>> z.backward()
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.OverwrittenError: ...
+    """
 
 
 class InplaceError(FluidError, RuntimeError, ValueError):
-    """A tensor cannot be written in place."""
+    """A tensor cannot be written in place.
+
+    >>> fluid.to_tensor([1.0], stop_gradient=False).add_(fluid.to_tensor([1.0]))
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.InplaceError: ...
+    """
 
 
 class UnreachableError(FluidError, RuntimeError, ValueError):
-    """A tensor does not take part in what is differentiated."""
+    """A tensor does not contribute to the differentiated result.
+
+    >>> x = fluid.to_tensor([1.0], stop_gradient=False)
+    >>> y = fluid.to_tensor([1.0], stop_gradient=False)
+    >>> fluid.grad(2 * x, y)
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.UnreachableError: ...
+    """
 
 
 class GradientShapeError(ShapeError, RuntimeError):
-    """A gradient has not the shape of what it belongs to."""
+    """A gradient and its tensor have different shapes.
+
+    >>> x = fluid.to_tensor([1.0], stop_gradient=False)
+    >>> fluid.grad(2 * x, x, grad_outputs=fluid.ones([3]))
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.GradientShapeError: ...
+    """
 
 
 class GradientTypeError(DTypeError, RuntimeError):
-    """A gradient is asked for with respect to what has none: integers, truth values."""
+    """Integers and truth values have no gradient.
+
+    >>> fluid.to_tensor([1], stop_gradient=True).astype("float32")
+    Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
+           [1.])
+    >>> fluid.flow.tensor([1]).requires_grad_()
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.GradientTypeError: ...
+    """
 
 
 class GradientStateError(FluidError, RuntimeError):
-    """A tensor wants no gradient, or holds none, where one is needed."""
+    """A tensor stops gradients, or holds none, but the call needs one.
+
+    >>> fluid.flow.tensor([1.0]).sum().backward()
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.GradientStateError: ...
+    """
 
 
 class ParameterListError(ArgumentError, AttributeError):
-    """An optimizer of eager tensors was not told which parameters to update."""
+    """An optimizer of eager tensors has no list of parameters.
+
+    >>> fluid.paddle.optimizer.SGD(0.1)
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.ParameterListError: ...
+    """
 
 
 class RateConflictError(ArgumentError, RuntimeError):
-    """A number was set as the learning rate that a scheduler gives."""
+    """A scheduler gives the learning rate, so a number cannot be set.
+
+    >>> rate = fluid.paddle.optimizer.lr.StepDecay(0.1, 10)
+    >>> layer = fluid.paddle.nn.Linear(1, 1)
+    >>> optimizer = fluid.paddle.optimizer.SGD(rate, parameters=layer.parameters())
+    >>> optimizer.set_lr(0.2)
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.RateConflictError: ...
+    """
 
 
 class StateDictError(FluidError, RuntimeError, LookupError, AssertionError):
-    """A state lacks the value of a parameter or of an optimizer's variable."""
+    """A state lacks the value of a parameter or of an optimizer's variable.
+
+    >>> fluid.flow.nn.Linear(1, 1).load_state_dict({})
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.StateDictError: ...
+    """
 
 
 class ExplainedError(FluidError, AttributeError):
-    """Something has no attribute of a name.  Why is worked out when the error is shown: ``hasattr``
-    asks often, and shows nothing.
+    """An object has no attribute of this name.
+
+    The reason is computed only when the error is shown, because ``hasattr`` raises it often.
 
     Args:
-        explain: a function that gives the text, or the text itself.
-        given: what the function takes.
+        explain: a function that returns the text, or the text itself.
+        given: the arguments of the function.
+
+    >>> issubclass(fluid.errors.ExplainedError, AttributeError)
+    True
     """
 
     def __str__(self) -> str:
@@ -276,21 +503,27 @@ class ExplainedError(FluidError, AttributeError):
 
 
 class StrictError(FluidError, ValueError):
-    """What is a warning otherwise, after ``fluidlite.strict()``."""
+    """A warning that ``fluidlite.strict()`` has turned into an error."""
 
 
 class FluidWarning(UserWarning):
-    """Something is probably a mistake, and fluid 1.8 runs on.
+    """A script is probably wrong, but fluid 1.8 runs it.
 
     ``fluidlite.strict()`` makes errors of all these warnings.
+
+    >>> issubclass(fluid.errors.FluidWarning, UserWarning)
+    True
     """
 
 
 class EOFException(Exception):
-    """A reader of a program has come to its end.
+    """A reader of a program has reached its end.
 
-    It is no :class:`FluidError`, as it was no error of the engine in fluid 1.8: loops over the
-    batches of a program end with it.
+    It is not a :class:`FluidError`, as in fluid 1.8: loops over the batches of a program end with
+    it.
+
+    >>> issubclass(fluid.errors.EOFException, Exception)
+    True
     """
 
 
@@ -300,6 +533,9 @@ _COMPARED = 32  #: names that are looked at closely for a suggestion
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``"; did you mean 'x'?"`` when one of the ``known`` names is close to ``name``, else an empty
     text.
+
+    >>> fluid.errors.suggestion("softmx", ["softmax", "relu"])
+    "; did you mean 'softmax'?"
     """
     import difflib
 
@@ -322,6 +558,10 @@ def with_context(error: FluidError, context: str) -> FluidError:
     Args:
         error: what was raised; its class is kept.
         context: lines to put below the message.
+
+    >>> print(fluid.errors.with_context(ValueError("no shape"), "in operator 3"))
+    no shape
+    in operator 3
     """
     located = with_text(error, f"{error}\n{context}")
     located.__cause__ = error.__cause__
@@ -330,7 +570,11 @@ def with_context(error: FluidError, context: str) -> FluidError:
 
 
 def with_text(error: FluidError, text: str) -> FluidError:
-    """The same error with another text; its class and what it knows are kept."""
+    """The same error with another text; its class and what it knows are kept.
+
+    >>> fluid.errors.with_text(ValueError("old"), "new")
+    ValueError('new')
+    """
     parts: tuple[Any, ...] = error.__reduce__()  # type: ignore[assignment]
     kind, _, *state = parts
     said: FluidError = kind(text)

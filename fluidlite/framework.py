@@ -178,6 +178,8 @@ def memory_optimize(
     Args:
         input_program: a program, which stays as it is.
         skip_opt_set, print_log, level, skip_grads: not read.
+
+    >>> fluid.memory_optimize(fluid.default_main_program())
     """
 
 
@@ -187,6 +189,8 @@ def release_memory(input_program: Program, skip_opt_set: Iterable[str] | None = 
     Args:
         input_program: a program, which stays as it is.
         skip_opt_set: not read.
+
+    >>> fluid.release_memory(fluid.default_main_program())
     """
 
 

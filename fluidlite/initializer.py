@@ -80,6 +80,9 @@ class Initializer(HasProtectedArguments, Described):
     """The base of all initializers: called with a variable and the block that gives it its value.
 
     A subclass says what to compute in ``operator``.
+
+    >>> isinstance(fluid.initializer.Constant(1.0), fluid.initializer.Initializer)
+    True
     """
 
     #: the stem of the variable that holds the value before it is cast to float16
@@ -457,7 +460,11 @@ def fans_of(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def force_init_on_cpu() -> bool:
-    """Whether initializers are told to work on the CPU: False, there is one place."""
+    """Whether initializers are told to work on the CPU: False, there is one place.
+
+    >>> fluid.initializer.force_init_on_cpu()
+    False
+    """
     return False
 
 

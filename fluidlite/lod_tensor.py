@@ -88,6 +88,10 @@ def create_random_int_lodtensor(
         base_shape: the shape of one row.
         place: accepted for old scripts.
         low, high: bounds, both included.
+
+    >>> x = fluid.create_random_int_lodtensor([[2, 1]], [1], fluid.CPUPlace(), 0, 9)
+    >>> x.shape()
+    [3, 1]
     """
     if not hasattr(base_shape, "__len__"):
         raise ArgumentError(f"expected base_shape to be a list of sizes, got {base_shape!r:.40}")

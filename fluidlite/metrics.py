@@ -30,6 +30,9 @@ class MetricBase(Described):
 
     Args:
         name: what the metric is called; its class's name when None.
+
+    >>> isinstance(fluid.metrics.Accuracy(), fluid.metrics.MetricBase)
+    True
     """
 
     def __init__(self, name: str | None) -> None:

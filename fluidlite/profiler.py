@@ -360,7 +360,16 @@ def stop_profiler(sorted_key: str | None = None, profile_path: str | None = None
 
 
 def reset_profiler() -> None:
-    """Forget what has been measured so far."""
+    """Forget what has been measured so far.
+
+    >>> fluid.profiler.start_profiler("CPU")
+    >>> fluid.profiler.reset_profiler()
+    >>> fluid.profiler.stop_profiler(profile_path="profile")
+    0 runs of programs, 0.0 us; operators in the order of their first calls, in us
+    <BLANKLINE>
+    operator  line  calls  total  share  min  max  ave  writes
+    ----------------------------------------------------------
+    """
     _next.get().reset()
 
 

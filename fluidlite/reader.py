@@ -30,7 +30,14 @@ _END = object()  #: behind the last item of a queue
 
 
 class ComposeNotAligned(FluidError, ValueError):
-    """Readers that are read side by side have different numbers of items."""
+    """Readers that are read side by side have different numbers of items.
+
+    >>> pairs = fluid.io.compose(lambda: range(2), lambda: range(3))
+    >>> [*pairs()]
+    Traceback (most recent call last):
+    ...
+    fluidlite.reader.ComposeNotAligned: ...
+    """
 
 
 def batch(reader: Reader, batch_size: int, drop_last: bool = False) -> Reader:

@@ -32,6 +32,9 @@ class WeightDecayRegularizer(HasProtectedArguments, Described):
     the operators that compute the decay.
 
     A regularizer of your own derives from it, so that optimizers and ``ParamAttr`` take it.
+
+    >>> isinstance(fluid.regularizer.L2Decay(0.01), fluid.regularizer.WeightDecayRegularizer)
+    True
     """
 
     def __call__(self, param: Variable, grad: Variable, block: Block) -> Variable:
@@ -157,6 +160,12 @@ def check_regularizer(value: object, what: str) -> None:
 
     Raises:
         ArgumentError: it is something else.
+
+    >>> fluid.regularizer.check_regularizer(fluid.regularizer.L2Decay(0.01), "regularization")
+    >>> fluid.regularizer.check_regularizer(0.01, "regularization")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.ArgumentError: ...
     """
     if value is not None and not isinstance(value, WeightDecayRegularizer):
         raise refused("", what, "None or a regularizer such as L2Decay(0.01)", value)
@@ -173,6 +182,10 @@ def regularizer_of(
 
     Raises:
         ArgumentError: its own is something else.
+
+    >>> weight = fluid.layers.create_parameter([3, 4], "float32")
+    >>> fluid.regularizer.regularizer_of(weight, fluid.regularizer.L2Decay(0.01))
+    L2Decay(regularization_coeff=0.01)
     """
     own = getattr(param, "regularizer", None)
     check_regularizer(own, f"the regularizer of {param.name!r}")
@@ -188,6 +201,12 @@ def with_decay(
         param: the parameter, a variable or an eager one.
         grad: its gradient.
         regularizer: says the decay; None for none.
+
+    >>> weight = fluid.layers.create_parameter([3], "float32", name="w")
+    >>> loss = fluid.layers.reduce_sum(weight * weight)
+    >>> [(param, grad)] = fluid.backward.append_backward(loss)
+    >>> fluid.regularizer.with_decay(param, grad, fluid.regularizer.L2Decay(0.1)).shape
+    (3,)
     """
     if regularizer is None:
         return grad

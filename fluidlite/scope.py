@@ -303,7 +303,12 @@ _scope: state.StateSlot[Scope] = state.slot("scope", Scope)
 
 
 def global_scope() -> Scope:
-    """The scope that executors use where none is given."""
+    """The scope that executors use where none is given.
+
+    >>> scope = fluid.global_scope()
+    >>> scope.find_var("no such variable") is None
+    True
+    """
     return _scope.get()
 
 

@@ -17,6 +17,10 @@ class NameGenerator(Described):
 
     Args:
         prefix: stands before every name.
+
+    >>> generator = fluid.unique_name.NameGenerator("left_")
+    >>> generator("fc"), generator("fc")
+    ('left_fc_0', 'left_fc_1')
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -49,12 +53,21 @@ def generate(key: str) -> str:
 
 
 def current() -> NameGenerator:
-    """The generator in use."""
+    """The generator in use.
+
+    >>> with fluid.unique_name.guard("left_"):
+    ...     fluid.unique_name.current().prefix
+    'left_'
+    """
     return _generator.get()
 
 
 class DygraphParameterNameChecker(Described):
-    """The second of what :func:`switch` gives, as in fluid 1.8; names are checked by programs."""
+    """The second of what :func:`switch` gives, as in fluid 1.8; names are checked by programs.
+
+    >>> _, checker = before = fluid.unique_name.switch()
+    >>> _ = fluid.unique_name.switch(*before)
+    """
 
 
 def switch(
@@ -80,7 +93,12 @@ def switch(
 
 
 def names_are_guarded() -> bool:
-    """Whether this thread is within :func:`guard`."""
+    """Whether this thread is within :func:`guard`.
+
+    >>> with fluid.unique_name.guard():
+    ...     fluid.unique_name.names_are_guarded()
+    True
+    """
     return _generator.is_covered
 
 
@@ -90,6 +108,10 @@ def guard(new_generator: NameGenerator | str | bytes | None = None) -> Iterator[
 
     Args:
         new_generator: a generator, a prefix for all names, or None for a new generator.
+
+    >>> with fluid.unique_name.guard("left_"):
+    ...     fluid.unique_name.generate("fc")
+    'left_fc_0'
     """
     if isinstance(new_generator, bytes):
         new_generator = new_generator.decode()

@@ -29,7 +29,12 @@ class AliasError(FluidError, ImportError):
 
 
 def installed() -> bool:
-    """Whether ``paddle`` is served to this process."""
+    """Whether ``paddle`` is served to this process.
+
+    >>> from fluidlite import compat
+    >>> compat.installed()
+    False
+    """
     return bool(_finders())
 
 

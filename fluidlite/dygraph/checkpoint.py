@@ -59,6 +59,13 @@ def load_dygraph(
     Raises:
         FileError: there is no file of parameters.
         FileFormatError: a file is not what it should be; says where.
+
+    >>> with fluid.dygraph.guard():
+    ...     layer = fluid.dygraph.Linear(2, 1)
+    ...     fluid.dygraph.save_dygraph(layer.state_dict(), "linear")
+    ...     parameters, _ = fluid.dygraph.load_dygraph("linear")
+    ...     sorted(parameters)
+    ['bias', 'weight']
     """
     path = checked_path(model_path)
     for ending in (PARAMETERS, OPTIMIZER):

@@ -69,7 +69,13 @@ def enable_dygraph(place: Place | None = None) -> None:
 
 
 def disable_dygraph() -> None:
-    """Let layers build programs again."""
+    """Let layers build programs again.
+
+    >>> fluid.dygraph.enable_dygraph()
+    >>> fluid.dygraph.disable_dygraph()
+    >>> fluid.in_dygraph_mode()
+    False
+    """
     state.eager.switch(None)
 
 

@@ -50,6 +50,9 @@ class BackwardStrategy:
 
     Args:
         sort_sum_gradient: without meaning here: gradients are added up in one order always.
+
+    >>> strategy = fluid.dygraph.BackwardStrategy()
+    >>> strategy.sort_sum_gradient = True
     """
 
     sort_sum_gradient: bool = False

@@ -71,6 +71,12 @@ class TracedLayer(SavesProgram, Described):
         scope: has the values of its parameters.
         feeds: names of its inputs.
         outputs: variables.
+
+    >>> with fluid.dygraph.guard():
+    ...     x = fluid.dygraph.to_variable(np.ones((2, 3), "float32"))
+    ...     _, traced = fluid.dygraph.TracedLayer.trace(fluid.dygraph.Linear(3, 1), [x])
+    ...     traced([x])[0].shape
+    (2, 1)
     """
 
     _shown = "program=_program"

@@ -43,6 +43,19 @@ class PyLayerContext(Described):
     """What the forward function of a :class:`PyLayer` hands to the backward function.
 
     Any attribute may be set on it, besides what its methods keep.
+
+    >>> class Double(fluid.autograd.PyLayer):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return 2 * x
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, gradient):
+    ...         (x,) = ctx.saved_tensor()
+    ...         return 2 * gradient
+    >>> Double.apply(fluid.to_tensor([1.0, 2.0])).tolist()
+    [2.0, 4.0]
     """
 
     def __init__(self) -> None:

@@ -33,7 +33,11 @@ class Kinds(TensorRecord, results=False):
         return self
 
     def contiguous(self) -> Self:
-        """The tensor; a copy where it is a view whose elements lie apart."""
+        """The tensor; a copy where it is a view whose elements lie apart.
+
+        >>> fluid.flow.tensor([1.0, 2.0]).contiguous().tolist()
+        [1.0, 2.0]
+        """
         tensor: Any = self
         lies = tensor.appends is None and layout(tensor).flags.c_contiguous
         return tensor if lies else eager.assign(tensor)

@@ -198,7 +198,12 @@ def set_grad_enabled(mode: bool) -> RecordingGuard:
 
 
 def is_grad_enabled() -> bool:
-    """Whether operators are remembered in this thread."""
+    """Whether operators are remembered in this thread.
+
+    >>> with fluid.no_grad():
+    ...     fluid.is_grad_enabled()
+    False
+    """
     return thread.recording
 
 

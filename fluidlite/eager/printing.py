@@ -58,7 +58,14 @@ def _print_so(said: dict[str, Any]) -> None:
 set_printoptions: Callable[..., None] = Spelling({})(
     options_said,
     "set_printoptions",
-    "Say how tensors are printed; what is None stays as it is.",
+    """Say how tensors are printed; what is None stays as it is.
+
+    >>> fluid.set_printoptions(precision=2)
+    >>> fluid.to_tensor([1.23456])
+    Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
+           [1.23])
+    >>> fluid.set_printoptions(precision=8)
+    """,
     then=_print_so,
 )
 

@@ -179,7 +179,11 @@ class Writing(Viewed, results=False):
         )
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, name: str | None = None) -> Any:
-        """Draw all elements anew, normally distributed, in place."""
+        """Draw all elements anew, normally distributed, in place.
+
+        >>> fluid.zeros([2, 3]).normal_().shape
+        [2, 3]
+        """
         return self._drawn(lambda kind, shape: generator.get().normal(shape, kind) * std + mean)
 
     def exponential_(self, lam: float = 1.0, name: str | None = None) -> Any:

@@ -74,6 +74,9 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
     Raises:
         ArgumentError: something else.
+
+    >>> fluid.flow.gelu(fluid.flow.tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.8413], dtype=float32)
     """
     if approximate not in ("none", "tanh"):
         raise located(
@@ -109,6 +112,10 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     Args:
         input: a tensor.
         weight: one slope, or one for each channel.
+
+    >>> x = fluid.flow.tensor([-2.0, 2.0])
+    >>> fluid.flow.nn.functional.prelu(x, fluid.flow.tensor([0.25])).tolist()
+    [-0.5, 2.0]
     """
     slopes = shaping.reshape(weight, [1]) if weight.array.size == 1 else weight
     return activation.prelu(input, slopes)
@@ -119,6 +126,9 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
     Raises:
         ShapeError: the dimension has an odd size.
+
+    >>> fluid.flow.nn.functional.glu(fluid.flow.tensor([1.0, 2.0, 0.0, 0.0])).tolist()
+    [0.5, 1.0]
     """
     if input.array.shape[dim] % 2:
         raise located(

@@ -52,7 +52,14 @@ diagonal: Function = viewing(
         axis2="dim2",
     )
 )
-trace: Function = ONEFLOW(diagonals.trace, fixed={"offset": 0, "axis1": 0, "axis2": 1})
+trace: Function = ONEFLOW(
+    diagonals.trace,
+    fixed={"offset": 0, "axis1": 0, "axis2": 1},
+    doc="""
+    >>> fluid.flow.trace(fluid.flow.tensor([[1.0, 2.0], [3.0, 4.0]])).item()
+    5.0
+    """,
+)
 diag: Function = ONEFLOW(
     diagonals.diag,
     "diag",
@@ -67,31 +74,56 @@ diag: Function = ONEFLOW(
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two matrices."""
+    """The product of two matrices.
+
+    >>> x = fluid.flow.tensor([[1.0, 2.0]])
+    >>> fluid.flow.mm(x, fluid.flow.tensor([[3.0], [4.0]])).tolist()
+    [[11.0]]
+    """
     return _product(input, mat2, (2, 2))
 
 
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The products of two matrices each: [n, a, b] and [n, b, c]."""
+    """The products of two matrices each: [n, a, b] and [n, b, c].
+
+    >>> x = fluid.flow.tensor([[[1.0, 2.0]]])
+    >>> fluid.flow.bmm(x, fluid.flow.tensor([[[3.0], [4.0]]])).tolist()
+    [[[11.0]]]
+    """
     return _product(input, mat2, (3, 3))
 
 
 def mv(input: Tensor, vec: Tensor) -> Tensor:
-    """The product of a matrix and a vector."""
+    """The product of a matrix and a vector.
+
+    >>> x = fluid.flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+    >>> fluid.flow.mv(x, fluid.flow.tensor([1.0, 1.0])).tolist()
+    [3.0, 7.0]
+    """
     return _product(input, vec, (2, 1))
 
 
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> Tensor:
-    """beta * input + alpha * (mat1 @ mat2)."""
+    """beta * input + alpha * (mat1 @ mat2).
+
+    >>> x, y = fluid.flow.tensor([[10.0]]), fluid.flow.tensor([[1.0, 2.0]])
+    >>> fluid.flow.addmm(x, y, fluid.flow.tensor([[3.0], [4.0]])).tolist()
+    [[21.0]]
+    """
     return add(_times(input, beta), _times(mm(mat1, mat2), alpha))
 
 
 def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
 ) -> Tensor:
-    """beta * input + alpha * (batch1 @ batch2), for each matrix of a batch."""
+    """beta * input + alpha * (batch1 @ batch2), for each matrix of a batch.
+
+    >>> x, y = fluid.flow.tensor([[[10.0]]]), fluid.flow.tensor([[[2.0]]])
+    >>> fluid.flow.baddbmm(x, y, fluid.flow.tensor([[[3.0]]])).tolist()
+    [[[16.0]]]
+    """
     return add(_times(input, beta), _times(bmm(batch1, batch2), alpha))
 
 
@@ -106,7 +138,12 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
-    """input + value * tensor1 / tensor2."""
+    """input + value * tensor1 / tensor2.
+
+    >>> x, y = fluid.flow.tensor([1.0]), fluid.flow.tensor([6.0])
+    >>> fluid.flow.addcdiv(x, y, fluid.flow.tensor([3.0]), value=2.0).tolist()
+    [5.0]
+    """
     return add(input, _times(arithmetic.divide(tensor1, tensor2), value))
 
 
@@ -115,7 +152,12 @@ def _times(tensor: Tensor, number: float) -> Tensor:
 
 
 def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor:
-    """Products of tensors, summed along what an equation of letters says; see ``fluid.einsum``."""
+    """Products of tensors, summed along what an equation of letters says; see ``fluid.einsum``.
+
+    >>> x = fluid.flow.tensor([[1.0, 2.0]])
+    >>> fluid.flow.einsum("ij,jk->ik", x, fluid.flow.tensor([[3.0], [4.0]])).tolist()
+    [[11.0]]
+    """
     listed = len(operands) == 1 and isinstance(operands[0], (list, tuple))
     return letters.einsum(equation, *(operands[0] if listed else operands))
 
@@ -155,5 +197,9 @@ def floor_divide(input: Tensor | float, other: Tensor | float) -> Tensor:
 
 
 def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
-    """other - alpha * input."""
+    """other - alpha * input.
+
+    >>> fluid.flow.rsub(fluid.flow.tensor([1.0, 2.0]), 10.0).tolist()
+    [9.0, 8.0]
+    """
     return arithmetic.add(multiply(input, -alpha), other)

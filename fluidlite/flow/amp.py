@@ -89,6 +89,12 @@ def autocast_decorator(autocast_instance: autocast, func: F) -> F:
     Args:
         autocast_instance: the guard.
         func: the function.
+
+    >>> def product(x):
+    ...     return fluid.flow.matmul(x, x)
+    >>> y = fluid.flow.ones(2, 2)
+    >>> fluid.flow.autocast_decorator(fluid.flow.autocast("cpu"), product)(y).shape
+    oneflow.Size([2, 2])
     """
 
     @functools.wraps(func)
@@ -131,47 +137,78 @@ class StaticGradScaler(Described):
 
 
 def is_autocast_enabled() -> bool:
-    """Whether products are computed in fewer bits: not on a CPU."""
+    """Whether products are computed in fewer bits: not on a CPU.
+
+    >>> fluid.flow.is_autocast_enabled()
+    False
+    """
     return _switches.get().enabled
 
 
 def set_autocast_enabled(enabled: bool) -> None:
-    """Say whether products are computed in fewer bits; see :class:`autocast`."""
+    """Say whether products are computed in fewer bits; see :class:`autocast`.
+
+    >>> fluid.flow.set_autocast_enabled(False)
+    """
     _switches.switch(replace(_switches.get(), enabled=bool(enabled)))
 
 
 def get_autocast_cpu_dtype() -> DTypeLike:
-    """The element type that was set for products on a CPU."""
+    """The element type that was set for products on a CPU.
+
+    >>> fluid.flow.get_autocast_cpu_dtype()
+    oneflow.float16
+    """
     return _switches.get().cpu
 
 
 def set_autocast_cpu_dtype(dtype: DTypeLike) -> None:
-    """Say the element type of products on a CPU; see :class:`autocast`."""
+    """Say the element type of products on a CPU; see :class:`autocast`.
+
+    >>> fluid.flow.set_autocast_cpu_dtype(fluid.flow.float16)
+    """
     _switches.switch(replace(_switches.get(), cpu=dtype))
 
 
 def get_autocast_gpu_dtype() -> DTypeLike:
-    """The element type that was set for products on a graphics processor."""
+    """The element type that was set for products on a graphics processor.
+
+    >>> fluid.flow.get_autocast_gpu_dtype()
+    oneflow.float16
+    """
     return _switches.get().gpu
 
 
 def set_autocast_gpu_dtype(dtype: DTypeLike) -> None:
-    """Say the element type of products on a graphics processor."""
+    """Say the element type of products on a graphics processor.
+
+    >>> fluid.flow.set_autocast_gpu_dtype(fluid.flow.float16)
+    """
     _switches.switch(replace(_switches.get(), gpu=dtype))
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether casts were said to be kept."""
+    """Whether casts were said to be kept.
+
+    >>> fluid.flow.is_autocast_cache_enabled()
+    True
+    """
     return _switches.get().caches
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Say whether casts are kept; nothing is cast twice in any case."""
+    """Say whether casts are kept; nothing is cast twice in any case.
+
+    >>> fluid.flow.set_autocast_cache_enabled(True)
+    """
     _switches.switch(replace(_switches.get(), caches=bool(enabled)))
 
 
 def clear_autocast_cache() -> None:
-    """Nothing: no casts are kept."""
+    """Nothing: no casts are kept.
+
+    >>> fluid.flow.clear_autocast_cache()
+    """
 
 
 list_public_names(globals())

@@ -62,7 +62,12 @@ kthvalue: Picking = ONEFLOW(counting.kthvalue, then=found_by("kthvalue"), defaul
 
 
 def broadcast_tensors(*tensors: Tensor | Tensors) -> tuple[Tensor, ...]:
-    """Tensors, each in the shape that they have together."""
+    """Tensors, each in the shape that they have together.
+
+    >>> y = fluid.flow.tensor([1, 2])
+    >>> [x.tolist() for x in fluid.flow.broadcast_tensors(y, fluid.flow.tensor([[3], [4]]))]
+    [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+    """
     made = shaping.broadcast_tensors(numbers(tensors))
     if appends(made) is not None:
         return tuple(made)
@@ -75,6 +80,9 @@ def argwhere(input: Tensor, dtype: DTypeLike = "int32") -> Tensor:
     Args:
         input: a tensor.
         dtype: the element type of the places.
+
+    >>> fluid.flow.argwhere(fluid.flow.tensor([0, 5, 6])).tolist()
+    [[1], [2]]
     """
     return elementary.cast(selection.nonzero(input), dtype)
 
@@ -102,6 +110,9 @@ def quantile(
         q: the share, or several.
         dim: along which dimension; of all elements when None.
         keepdim: the dimension stays, with size 1.
+
+    >>> fluid.flow.quantile(fluid.flow.tensor([1.0, 2.0, 4.0]), 0.75).item()
+    3.0
     """
     return elementary.cast(counting.quantile(input, q, dim, keepdim), input.array.dtype)
 
@@ -123,19 +134,31 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 def select(input: Tensor, dim: int, index: int) -> Tensor:
-    """One slice along a dimension, without it."""
+    """One slice along a dimension, without it.
+
+    >>> fluid.flow.select(fluid.flow.tensor([[1, 2], [3, 4]]), 0, 1).tolist()
+    [3, 4]
+    """
     dim %= len(input.array.shape)
     return input[(*[slice(None)] * dim, int(index))]
 
 
 def hstack(tensors: Tensors) -> Tensor:
-    """Tensors side by side: along the second dimension, vectors along the only one."""
+    """Tensors side by side: along the second dimension, vectors along the only one.
+
+    >>> fluid.flow.hstack([fluid.flow.tensor([1, 2]), fluid.flow.tensor([3])]).tolist()
+    [1, 2, 3]
+    """
     listed = _widened(1, tensors)
     return cat(listed, 0 if len(listed[0].array.shape) == 1 else 1)
 
 
 def vstack(tensors: Tensors) -> Tensor:
-    """Tensors one below the other; vectors count as rows."""
+    """Tensors one below the other; vectors count as rows.
+
+    >>> fluid.flow.vstack([fluid.flow.tensor([1, 2]), fluid.flow.tensor([3, 4])]).tolist()
+    [[1, 2], [3, 4]]
+    """
     return cat(_widened(2, tensors), 0)
 
 
@@ -143,12 +166,20 @@ row_stack = vstack
 
 
 def dstack(tensors: Tensors) -> Tensor:
-    """Tensors behind each other, along the third dimension."""
+    """Tensors behind each other, along the third dimension.
+
+    >>> fluid.flow.dstack([fluid.flow.tensor([1, 2]), fluid.flow.tensor([3, 4])]).tolist()
+    [[[1, 3], [2, 4]]]
+    """
     return cat(_widened(3, tensors), 2)
 
 
 def column_stack(tensors: Tensors) -> Tensor:
-    """Tensors side by side; vectors count as columns."""
+    """Tensors side by side; vectors count as columns.
+
+    >>> fluid.flow.column_stack([fluid.flow.tensor([1, 2]), fluid.flow.tensor([3, 4])]).tolist()
+    [[1, 3], [2, 4]]
+    """
     return cat([t if len(t.array.shape) > 1 else shaping.reshape(t, [-1, 1]) for t in tensors], 1)
 
 
@@ -182,7 +213,11 @@ def tensor_split(
 
 
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """The parts of a tensor along the second dimension, of a vector along the only one."""
+    """The parts of a tensor along the second dimension, of a vector along the only one.
+
+    >>> [part.tolist() for part in fluid.flow.hsplit(fluid.flow.tensor([1, 2, 3, 4]), 2)]
+    [[1, 2], [3, 4]]
+    """
     return tensor_split(input, indices_or_sections, 0 if len(input.array.shape) == 1 else 1)
 
 
@@ -197,6 +232,11 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str = "ij") -> tuple[Tensor, 
     Args:
         tensors: the coordinates along each dimension: vectors, or a list of them.
         indexing: "ij"; with "xy" the first two dimensions are exchanged.
+
+    >>> x = fluid.flow.tensor([1, 2])
+    >>> rows, columns = fluid.flow.meshgrid(x, fluid.flow.tensor([3, 4]))
+    >>> rows.tolist(), columns.tolist()
+    ([[1, 1], [2, 2]], [[3, 4], [3, 4]])
     """
     listed = list(numbers(tensors))
     if indexing == "xy" and len(listed) > 1:
@@ -216,6 +256,9 @@ def repeat_interleave(
         repeats: how often: a number, or one for each slice.
         dim: the dimension.
         output_size: accepted: how many there are then, which is found out in any case.
+
+    >>> fluid.flow.repeat_interleave(fluid.flow.tensor([1, 2]), 2).tolist()
+    [1, 1, 2, 2]
     """
     if not isinstance(repeats, Operand):
         return shaping.repeat_interleave(input, repeats, dim)
@@ -292,6 +335,9 @@ def unique(
         return_counts: give how often each one occurs, too.
         dim: the different slices along a dimension.
         dtype: the element type of places and numbers.
+
+    >>> fluid.flow.unique(fluid.flow.tensor([3, 1, 3])).tolist()
+    [1, 3]
     """
     values, *numbers = selection.unique(input, False, True, True, dim)
     inverse, counts = (elementary.cast(each, dtype) for each in numbers)
@@ -302,7 +348,12 @@ def unique(
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """The elements at indices along a dimension; of the tensor as a vector when None."""
+    """The elements at indices along a dimension; of the tensor as a vector when None.
+
+    >>> x = fluid.flow.tensor([[1, 2], [3, 4]])
+    >>> fluid.flow.take_along_dim(x, fluid.flow.tensor([[1], [0]]), 1).tolist()
+    [[2], [3]]
+    """
     if dim is None:
         return take(input, indices)
     return selection.take_along_axis(input, indices, dim)
@@ -346,7 +397,12 @@ def scatter(
 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
-    """The tensor plus elements of another one at indices along a dimension."""
+    """The tensor plus elements of another one at indices along a dimension.
+
+    >>> x, y = fluid.flow.zeros(3), fluid.flow.tensor([0, 2, 2])
+    >>> fluid.flow.scatter_add(x, 0, y, fluid.flow.tensor([1.0, 2.0, 3.0])).tolist()
+    [1.0, 0.0, 5.0]
+    """
     sizes, dim = [+n for n in input.array.shape], dim % len(input.array.shape)
     strides = [prod(sizes[d + 1 :]) for d in range(len(sizes))]
     numbers = sum(
@@ -364,7 +420,12 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> 
 def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
 ) -> Tensor:
-    """The tensor plus slices of another one at places along a dimension."""
+    """The tensor plus slices of another one at places along a dimension.
+
+    >>> x, y = fluid.flow.tensor([1.0, 2.0]), fluid.flow.tensor([0, 0])
+    >>> fluid.flow.index_add(x, 0, y, fluid.flow.tensor([10.0, 20.0])).tolist()
+    [31.0, 2.0]
+    """
     return counting.index_add(input, index, dim, source if alpha == 1 else source * alpha)
 
 

@@ -56,14 +56,38 @@ def _randperm(n: int, generator: Generator | None = None, dtype: DTypeLike = "in
         return creation.randperm(n, dtype)
 
 
-rand: Function = ONEFLOW(_rand, "rand", order="*size, dtype, generator", then=made, shape="size")
-randn: Function = ONEFLOW(_randn, "randn", order="*size, dtype, generator", then=made, shape="size")
+rand: Function = ONEFLOW(
+    _rand,
+    "rand",
+    order="*size, dtype, generator",
+    then=made,
+    shape="size",
+    doc="""
+    >>> fluid.flow.rand(2, 3).shape
+    oneflow.Size([2, 3])
+    """,
+)
+randn: Function = ONEFLOW(
+    _randn,
+    "randn",
+    order="*size, dtype, generator",
+    then=made,
+    shape="size",
+    doc="""
+    >>> fluid.flow.randn(2, 3).shape
+    oneflow.Size([2, 3])
+    """,
+)
 full: Function = ONEFLOW(
     creation.filled,
     "full",
     order="size, fill_value, dtype, device, requires_grad",
     then=made,
     shape="size",
+    doc="""
+    >>> fluid.flow.full((2,), 7.0).tolist()
+    [7.0, 7.0]
+    """,
 )
 eye: Function = ONEFLOW(
     creation.eye, order="n, m, *, dtype", then=made, num_rows="n", num_columns="m"
@@ -89,7 +113,16 @@ zeros_like: Function = ONEFLOW(creation.zeros_like, order="input, *, dtype", the
 ones_like: Function = ONEFLOW(creation.ones_like, order="input, *, dtype", then=made)
 empty_like: Function = ONEFLOW(creation.empty_like, order="input, *, dtype", then=made)
 full_like: Function = ONEFLOW(creation.full_like, order="input, fill_value, *, dtype", then=made)
-randperm: Function = ONEFLOW(_randperm, "randperm", order="n, *, generator, dtype", then=made)
+randperm: Function = ONEFLOW(
+    _randperm,
+    "randperm",
+    order="n, *, generator, dtype",
+    then=made,
+    doc="""
+    >>> sorted(fluid.flow.randperm(4).tolist())
+    [0, 1, 2, 3]
+    """,
+)
 
 
 def hann_window(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
@@ -51,7 +52,7 @@ def _smooth(
         return at_once.apply(x) if x.appends is None else composition(x)
 
     smooth.__name__ = smooth.__qualname__ = name
-    smooth.__doc__ = doc
+    smooth.__doc__ = inspect.cleandoc(doc)
     return smooth
 
 
@@ -64,21 +65,33 @@ asinh: Function = _smooth(
     lambda x: rsqrt(_more(square(x), 1.0)),
     composed.asinh,
     "asinh",
-    "The number whose hyperbolic sine is x.",
+    """The number whose hyperbolic sine is x.
+
+    >>> fluid.flow.asinh(fluid.flow.tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.8814], dtype=float32)
+    """,
 )
 acosh: Function = _smooth(
     np.arccosh,
     lambda x: rsqrt(_more(square(x), -1.0)),
     composed.acosh,
     "acosh",
-    "The number whose hyperbolic cosine is x; NaN below 1.",
+    """The number whose hyperbolic cosine is x; NaN below 1.
+
+    >>> fluid.flow.acosh(fluid.flow.tensor([1.0, 2.0])).numpy().round(4)
+    array([0.   , 1.317], dtype=float32)
+    """,
 )
 atanh: Function = _smooth(
     np.arctanh,
     lambda x: 1.0 / _more(-square(x), 1.0),
     composed.atanh,
     "atanh",
-    "The number whose hyperbolic tangent is x; NaN outside of [-1, 1].",
+    """The number whose hyperbolic tangent is x; NaN outside of [-1, 1].
+
+    >>> fluid.flow.atanh(fluid.flow.tensor([0.0, 0.5])).numpy().round(4)
+    array([0.    , 0.5493], dtype=float32)
+    """,
 )
 exp2: Function = _smooth(
     np.exp2,
@@ -96,7 +109,11 @@ mul: Function = ONEFLOW(arithmetic.multiply, "mul")
 
 
 def logsigmoid(input: Tensor) -> Tensor:
-    """log(sigmoid(x)), without overflow."""
+    """log(sigmoid(x)), without overflow.
+
+    >>> fluid.flow.logsigmoid(fluid.flow.tensor([0.0, 2.0])).numpy().round(4)
+    array([-0.6931, -0.1269], dtype=float32)
+    """
     return eager.logsigmoid(floats(input))
 
 
@@ -191,7 +208,12 @@ def add(input: Tensor, other: Other = 0, *more: Other, alpha: float = 1) -> Tens
 
 
 def sub(input: Tensor, other: Other, *, alpha: float = 1) -> Tensor:
-    """input - alpha * other."""
+    """input - alpha * other.
+
+    >>> x = fluid.flow.tensor([3.0, 4.0])
+    >>> fluid.flow.sub(x, fluid.flow.tensor([1.0, 1.0]), alpha=2).tolist()
+    [1.0, 2.0]
+    """
     return arithmetic.subtract(input, _times(input, other, alpha))
 
 
@@ -215,6 +237,9 @@ def div(input: Tensor, other: Other, *, rounding_mode: str | None = None) -> Ten
 
     Raises:
         ArgumentError: there is no such mode.
+
+    >>> fluid.flow.div(fluid.flow.tensor([7.0, -7.0]), 2.0, rounding_mode="floor").tolist()
+    [3.0, -4.0]
     """
     quotient = arithmetic.divide(input, other)
     modes = {None: lambda x: x, "floor": elementary.floor, "trunc": elementary.trunc}

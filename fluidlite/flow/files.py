@@ -39,6 +39,10 @@ def load(path: str | PathLike[str], map_location: DeviceLike = None) -> Any:
     Args:
         path: the file.
         map_location: accepted: tensors are on the CPU.
+
+    >>> fluid.flow.save({"step": 3}, "state")
+    >>> fluid.flow.load("state")
+    {'step': 3}
     """
     found: Any = io.load(path)
     return _tensors(found["saved"])

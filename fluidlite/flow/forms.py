@@ -34,6 +34,9 @@ def permute(input: Tensor, *order: int | Numbers, dims: Numbers | None = None) -
         input: a tensor.
         order: the dimensions, or a list of them.
         dims: the same, by its name.
+
+    >>> fluid.flow.permute(fluid.flow.zeros(2, 3, 4), 2, 0, 1).shape
+    oneflow.Size([4, 2, 3])
     """
     return shapes.permute(input, *(order if dims is None else (dims,)))
 
@@ -45,5 +48,8 @@ def tile(input: Tensor, *times: int | Numbers, dims: Numbers | None = None) -> T
         input: a tensor.
         times: how often along each, or a list of that.
         dims: the same, by its name.
+
+    >>> fluid.flow.tile(fluid.flow.tensor([1, 2]), 2).tolist()
+    [1, 2, 1, 2]
     """
     return arranging.tile(input, *(times if dims is None else (dims,)))

@@ -54,6 +54,9 @@ def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> T
         dim: the dimension; when None, the first of tensors of up to one or of three dimensions,
             the second of others.
         dtype: the element type to compute in; the tensor's when None.
+
+    >>> fluid.flow.softmax(fluid.flow.tensor([0.0, 0.0]), 0).tolist()
+    [0.5, 0.5]
     """
     x = input if dtype is None else elementary.cast(input, dtype)
     return eager.softmax(x, axis=_dim_of_classes(x, dim))
@@ -65,7 +68,11 @@ def _dim_of_classes(x: Tensor, dim: int | None) -> int:
 
 
 def log_softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> Tensor:
-    """The logarithm of :func:`softmax`, more exact."""
+    """The logarithm of :func:`softmax`, more exact.
+
+    >>> fluid.flow.log_softmax(fluid.flow.tensor([0.0, 0.0]), 0).numpy().round(4)
+    array([-0.6931, -0.6931], dtype=float32)
+    """
     x = input if dtype is None else elementary.cast(input, dtype)
     return arithmetic.subtract(x, reduction.logsumexp(x, _dim_of_classes(x, dim), True))
 
@@ -73,7 +80,11 @@ def log_softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) 
 def mean(
     input: Tensor, dim: Axes = None, keepdim: bool = False, *, dtype: DTypeLike = None
 ) -> Tensor:
-    """The mean of the elements, over some dimensions or all; see :func:`sum`."""
+    """The mean of the elements, over some dimensions or all; see :func:`sum`.
+
+    >>> fluid.flow.mean(fluid.flow.tensor([[1.0, 3.0], [4.0, 2.0]]), 1).tolist()
+    [2.0, 3.0]
+    """
     x = input if dtype is None else elementary.cast(input, dtype)
     return reduction.mean_of_fractions(x, dim, keepdim)
 
@@ -86,6 +97,9 @@ def var(input: Tensor, dim: Axes = None, unbiased: bool = True, keepdim: bool = 
         dim: a dimension or a list of them; all when None.
         unbiased: divide by one less than the number of elements.
         keepdim: the dimensions stay, with size 1.
+
+    >>> fluid.flow.var(fluid.flow.tensor([1.0, 3.0, 5.0]), 0).item()
+    4.0
     """
     if not input.array.size and dim is None:
         return reduction.mean_of_fractions(input) * float("nan")
@@ -93,18 +107,30 @@ def var(input: Tensor, dim: Axes = None, unbiased: bool = True, keepdim: bool = 
 
 
 def std(input: Tensor, dim: Axes = None, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    """The root of the mean square distance from the mean; see :func:`var`."""
+    """The root of the mean square distance from the mean; see :func:`var`.
+
+    >>> fluid.flow.std(fluid.flow.tensor([1.0, 3.0, 5.0]), 0).item()
+    2.0
+    """
     return elementary.sqrt(var(input, dim, unbiased, keepdim))
 
 
 def amax(input: Tensor, dim: Axes = None, keepdim: bool = False) -> Tensor:
-    """The largest element; equal ones share the gradient."""
+    """The largest element; equal ones share the gradient.
+
+    >>> fluid.flow.amax(fluid.flow.tensor([[1.0, 3.0], [4.0, 2.0]]), 1).tolist()
+    [3.0, 4.0]
+    """
     made = reduction.amax(_numbers(input), dim, keepdim)
     return elementary.cast(made, "bool") if input.array.dtype.kind == "b" else made
 
 
 def amin(input: Tensor, dim: Axes = None, keepdim: bool = False) -> Tensor:
-    """The smallest element; equal ones share the gradient."""
+    """The smallest element; equal ones share the gradient.
+
+    >>> fluid.flow.amin(fluid.flow.tensor([[1.0, 3.0], [4.0, 2.0]]), 1).tolist()
+    [1.0, 2.0]
+    """
     made = reduction.amin(_numbers(input), dim, keepdim)
     return elementary.cast(made, "bool") if input.array.dtype.kind == "b" else made
 
@@ -139,7 +165,11 @@ def min(input: Tensor, dim: int, keepdim: bool = False) -> Found: ...
 @overload
 def min(input: Tensor, dim: Tensor | None = None, keepdim: bool = False) -> Tensor: ...
 def min(input: Tensor, dim: int | Tensor | None = None, keepdim: bool = False) -> Tensor | Found:
-    """The smallest element; or those along a dimension, and their places; see :func:`max`."""
+    """The smallest element; or those along a dimension, and their places; see :func:`max`.
+
+    >>> fluid.flow.min(fluid.flow.tensor([3.0, 1.0, 2.0])).item()
+    1.0
+    """
     if isinstance(dim, Operand):
         return arithmetic.shared_minimum(input, dim)
     return amin(input) if dim is None else _picked("min", argmin, input, dim, keepdim)
@@ -161,6 +191,9 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     Args:
         input: a tensor.
         inplace: write the result to it.
+
+    >>> fluid.flow.relu(fluid.flow.tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
     """
     if inplace:
         return input.write(relu)

@@ -124,17 +124,33 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Start all random numbers from a seed that nobody foresees, which is returned."""
+    """Start all random numbers from a seed that nobody foresees, which is returned.
+
+    >>> isinstance(fluid.flow.seed(), int)
+    True
+    """
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed that random numbers began from."""
+    """The seed that random numbers began from.
+
+    >>> generator = fluid.flow.manual_seed(7)
+    >>> fluid.flow.initial_seed()
+    7
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """Where the stream of random numbers is, as bytes."""
+    """Where the stream of random numbers is, as bytes.
+
+    >>> state = fluid.flow.get_rng_state()
+    >>> x = fluid.flow.rand(2)
+    >>> fluid.flow.set_rng_state(state)
+    >>> fluid.flow.rand(2).tolist() == x.tolist()
+    True
+    """
     return default_generator.get_state()
 
 

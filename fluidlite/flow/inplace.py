@@ -66,7 +66,14 @@ class InPlace(Writing, results=False):
     add_: ClassVar[Callable[..., Any]] = REPLACED(_added, "add_")
     sub_: ClassVar[Callable[..., Any]] = REPLACED(elementary.sub)
     mul_: ClassVar[Callable[..., Any]] = REPLACED(elementary.mul)
-    div_: ClassVar[Callable[..., Any]] = REPLACED(elementary.div, fixed={"rounding_mode": None})
+    div_: ClassVar[Callable[..., Any]] = REPLACED(
+        elementary.div,
+        fixed={"rounding_mode": None},
+        doc="""
+    >>> fluid.flow.tensor([6.0, 8.0]).div_(2.0).tolist()
+    [3.0, 4.0]
+    """,
+    )
     floor_divide_: ClassVar[Callable[..., Any]] = REPLACED(algebra.floor_divide)
     relu_: ClassVar[Callable[..., Any]] = WRITTEN(functions.relu, fixed={"inplace": False})
     clamp_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.clamp)
@@ -76,7 +83,14 @@ class InPlace(Writing, results=False):
     addcdiv_: ClassVar[Callable[..., Any]] = WRITTEN(algebra.addcdiv)
     scatter_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.scatter)
     scatter_add_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.scatter_add)
-    index_add_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.index_add)
+    index_add_: ClassVar[Callable[..., Any]] = WRITTEN(
+        arranging.index_add,
+        doc="""
+    >>> x = fluid.flow.tensor([1.0, 2.0])
+    >>> x.index_add_(0, fluid.flow.tensor([0, 0]), fluid.flow.tensor([10.0, 20.0])).tolist()
+    [31.0, 2.0]
+    """,
+    )
     index_fill_: ClassVar[Callable[..., Any]] = WRITTEN(arranging.index_fill)
     cumsum_: ClassVar[Callable[..., Any]] = WRITTEN(shapes.cumsum)
     round_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.round)

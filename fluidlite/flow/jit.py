@@ -25,6 +25,9 @@ def script(
     Args:
         obj: a function or a module.
         optimize, _frames_up, _rcb, example_inputs: accepted.
+
+    >>> fluid.flow.script(abs)(-1)
+    1
     """
     return obj
 
@@ -34,6 +37,12 @@ def ignore(drop: bool = False, **kwargs: object) -> Callable[[F], F]:
 
     Args:
         drop, kwargs: accepted.
+
+    >>> @fluid.flow.ignore()
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(2)
+    4
     """
 
     def same(function: F) -> F:

@@ -125,7 +125,11 @@ long: DType = int64
 
 
 def dtypes() -> list[DType]:
-    """The element types that there are."""
+    """The element types that there are.
+
+    >>> fluid.flow.float32 in fluid.flow.dtypes()
+    True
+    """
     return [bool, float, float32, double, float64, float16, int8, int32, int64, uint8]
 
 

@@ -185,15 +185,34 @@ class MoreMethods(Writing, results=False):
             dtype: another element type.
             device: the CPU, or None.
             requires_grad: whether gradients flow to it.
+
+        >>> fluid.flow.tensor([1.0]).new_full((2,), 7.0).tolist()
+        [7.0, 7.0]
         """
         return _new(self, creation.filled(size, fill_value), dtype, device, requires_grad)
 
     new_zeros: ClassVar[Function] = _SAME(
-        new_full, "new_zeros", "Zeros of the tensor's type.", order=_SIZE, fixed={"fill_value": 0}
+        new_full,
+        "new_zeros",
+        """Zeros of the tensor's type.
+
+    >>> fluid.flow.tensor([1.0]).new_zeros(2, 3).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """,
+        order=_SIZE,
+        fixed={"fill_value": 0},
     )
     new_empty = new_zeros
     new_ones: ClassVar[Function] = _SAME(
-        new_full, "new_ones", "Ones of the tensor's type.", order=_SIZE, fixed={"fill_value": 1}
+        new_full,
+        "new_ones",
+        """Ones of the tensor's type.
+
+    >>> fluid.flow.tensor([1.0]).new_ones(2).tolist()
+    [1.0, 1.0]
+    """,
+        order=_SIZE,
+        fixed={"fill_value": 1},
     )
 
     def new_tensor(

@@ -125,6 +125,10 @@ class Placed(TensorRecord, results=False):
 
         Raises:
             ArgumentError: the tensor has no place yet, and none is given.
+
+        >>> place = fluid.flow.placement("cpu", [0])
+        >>> fluid.flow.tensor([1.0]).to_global(placement=place, sbp=fluid.flow.sbp.broadcast).shape
+        oneflow.Size([1])
         """
         had = self._placed or (None, None)
         tensor: Any = self.alias() if self.stop else eager.assign(self)  # type: ignore[attr-defined]
@@ -143,6 +147,9 @@ class Placed(TensorRecord, results=False):
 
         Args:
             copy: accepted: elements are never written to where they lie.
+
+        >>> fluid.flow.tensor([1.0]).to_local().tolist()
+        [1.0]
         """
         made: Any = self.alias() if self._placed else self  # type: ignore[attr-defined]
         return made

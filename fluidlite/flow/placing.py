@@ -64,7 +64,12 @@ def slice(input: Tensor, slice_tup_list: Slices) -> Tensor:
 
 
 def slice_update(input: Tensor, update: Tensor, slice_tup_list: Slices) -> Tensor:
-    """Write a tensor to the elements that :func:`slice` would give, and give the input."""
+    """Write a tensor to the elements that :func:`slice` would give, and give the input.
+
+    >>> x = fluid.flow.tensor([1.0, 2.0, 3.0])
+    >>> fluid.flow.slice_update(x, fluid.flow.tensor([9.0]), [[1, 2, 1]]).tolist()
+    [1.0, 9.0, 3.0]
+    """
     input[_of_slices(slice_tup_list)] = update
     return input
 
@@ -142,6 +147,10 @@ def broadcast_like(x: Tensor, like_tensor: Tensor, broadcast_axes: Sequence[int]
         x: a tensor.
         like_tensor: the other one.
         broadcast_axes: the dimensions of the other one that x lacks; the first ones when empty.
+
+    >>> x = fluid.flow.tensor([1.0, 2.0])
+    >>> fluid.flow.broadcast_like(x, fluid.flow.zeros(2, 2)).tolist()
+    [[1.0, 2.0], [1.0, 2.0]]
     """
     if broadcast_axes and len(x.array.shape) < len(like_tensor.array.shape):
         x = shaping.unsqueeze(x, list(broadcast_axes))
@@ -182,6 +191,12 @@ def nms(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
         boxes: [n, 4]: left, top, right, bottom.
         scores: [n].
         iou_threshold: from which share of their union on two overlap too much.
+
+    >>> boxes = fluid.flow.tensor(
+    ...     [[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.9], [3.0, 3.0, 4.0, 4.0]]
+    ... )
+    >>> fluid.flow.nms(boxes, fluid.flow.tensor([0.9, 0.8, 0.7]), 0.5).tolist()
+    [0, 2]
     """
     edges, left = np.asarray(boxes.array, "float64"), np.argsort(-np.asarray(scores.array))
     areas = (edges[:, 2:] - edges[:, :2]).prod(1)

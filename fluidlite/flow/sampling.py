@@ -39,6 +39,9 @@ def multinomial(
         num_samples: how many.
         replacement: whether one may come again.
         generator: draws them; the one that there is when None.
+
+    >>> fluid.flow.multinomial(fluid.flow.tensor([0.0, 1.0]), 1).tolist()
+    [1]
     """
     with drawing_from(generator):
         return counting.multinomial(input, num_samples, replacement)
@@ -59,7 +62,7 @@ def _alike(
 
 def _like(drawn: Function, in_run: Function, said: str) -> Function:
     """What draws numbers in the shape of a tensor."""
-    doc = f"Random numbers in the shape of a tensor, {said}."
+    doc = f"Random numbers in the shape of a tensor, {said}"
     draws: dict[str, Any] = dict(fixed={"drawn": drawn, "in_run": in_run}, scope=globals())
     return ONEFLOW(
         _alike, f"{drawn.__name__}_like", doc, order="input, *, dtype", then=made, **draws
@@ -67,9 +70,23 @@ def _like(drawn: Function, in_run: Function, said: str) -> Function:
 
 
 rand_like: Function = _like(
-    creation.rand, noise.uniform_like, "equally likely everywhere in [0, 1)"
+    creation.rand,
+    noise.uniform_like,
+    """equally likely everywhere in [0, 1).
+
+    >>> fluid.flow.rand_like(fluid.flow.zeros(2, 3)).shape
+    oneflow.Size([2, 3])
+    """,
 )
-randn_like: Function = _like(creation.randn, noise.normal_like, "of mean 0 and deviation 1")
+randn_like: Function = _like(
+    creation.randn,
+    noise.normal_like,
+    """of mean 0 and deviation 1.
+
+    >>> fluid.flow.randn_like(fluid.flow.zeros(2, 3)).shape
+    oneflow.Size([2, 3])
+    """,
+)
 
 
 def _randint(
@@ -117,7 +134,11 @@ def randint_like(
     generator: Generator | None = None,
     device: DeviceLike = None,
 ) -> Tensor:
-    """Random integers in the shape of a tensor; see :func:`randint`."""
+    """Random integers in the shape of a tensor; see :func:`randint`.
+
+    >>> fluid.flow.randint_like(fluid.flow.zeros(2, 3), 0, 5).shape
+    oneflow.Size([2, 3])
+    """
     first, end = (0, low) if high is None else (low, high)
 
     def in_run(x: Tensor) -> Tensor:
@@ -161,32 +182,55 @@ def _normal(
 
 
 normal: Function = ONEFLOW(
-    _normal, "normal", order="mean, std, *args, size, dtype, generator", then=made
+    _normal,
+    "normal",
+    order="mean, std, *args, size, dtype, generator",
+    then=made,
+    doc="""
+    >>> fluid.flow.normal(0.0, 1.0, (2, 3)).shape
+    oneflow.Size([2, 3])
+    """,
 )
 
 
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
-    """Ones with the probabilities that a tensor holds, or with one for all, and zeros else."""
+    """Ones with the probabilities that a tensor holds, or with one for all, and zeros else.
+
+    >>> fluid.flow.bernoulli(fluid.flow.tensor([0.0, 1.0])).tolist()
+    [0.0, 1.0]
+    """
     with drawing_from(generator):
         return creation.bernoulli(input if p is None else creation.full_like(input, p))
 
 
 def as_tensor(data: ArrayLike, dtype: DTypeLike = None, device: DeviceLike = None) -> Tensor:
-    """What it is given, where that is such a tensor; else a tensor of it; see :func:`tensor`."""
+    """What it is given, where that is such a tensor; else a tensor of it; see :func:`tensor`.
+
+    >>> fluid.flow.as_tensor([1.0, 2.0]).tolist()
+    [1.0, 2.0]
+    """
     if isinstance(data, Tensor):
         return data.to(dtype=dtype, device=device)
     return tensor(data, dtype=dtype, device=device)
 
 
 def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
-    """A tensor with a copy of an array."""
+    """A tensor with a copy of an array.
+
+    >>> fluid.flow.from_numpy(np.ones(2, "float32")).tolist()
+    [1.0, 1.0]
+    """
     return tensor(np.asarray(ndarray))
 
 
 def to_dlpack(tensor: Tensor) -> object:
-    """The elements of a tensor, for another library that reads DLPack."""
+    """The elements of a tensor, for another library that reads DLPack.
+
+    >>> fluid.flow.from_dlpack(fluid.flow.to_dlpack(fluid.flow.tensor([1.0, 2.0]))).tolist()
+    [1.0, 2.0]
+    """
     return tensor.numpy().__dlpack__()
 
 
@@ -224,36 +268,66 @@ def set_num_threads(num: int) -> None:
 
     Raises:
         ArgumentError: it is none.
+
+    >>> fluid.flow.set_num_threads(2)
     """
     if not isinstance(num, int) or num < 1:
         raise located(ArgumentError, f"expected a number from 1 on, got {num!r:.60}")
 
 
 def is_tensor(obj: object) -> bool:
-    """Whether something is a tensor."""
+    """Whether something is a tensor.
+
+    >>> fluid.flow.is_tensor(fluid.flow.tensor([1.0])), fluid.flow.is_tensor([1.0])
+    (True, False)
+    """
     return isinstance(obj, Tensor)
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether a tensor holds fractions."""
+    """Whether a tensor holds fractions.
+
+    >>> x = fluid.flow.tensor([1.0])
+    >>> fluid.flow.is_floating_point(x), fluid.flow.is_floating_point(fluid.flow.tensor([1]))
+    (True, False)
+    """
     return bool(input.array.dtype.kind == "f")
 
 
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not 0."""
+    """Whether the only element is not 0.
+
+    >>> x = fluid.flow.tensor([3.0])
+    >>> fluid.flow.is_nonzero(x), fluid.flow.is_nonzero(fluid.flow.tensor([0]))
+    (True, False)
+    """
     return bool(input if input.appends is None else input.array)
 
 
 def numel(input: Tensor) -> int:
-    """The number of elements."""
+    """The number of elements.
+
+    >>> fluid.flow.numel(fluid.flow.zeros(2, 3))
+    6
+    """
     return int(input.array.size)
 
 
 def get_default_dtype() -> DType:
-    """The element type of fractions that are given without one."""
+    """The element type of fractions that are given without one.
+
+    >>> fluid.flow.get_default_dtype()
+    oneflow.float32
+    """
     return dtype_of(np.empty(0, arithmetic.get_default_dtype()))
 
 
 def set_default_dtype(dtype: DTypeLike) -> None:
-    """Set the element type of fractions that are given without one; see ``fluid``'s."""
+    """Set the element type of fractions that are given without one; see ``fluid``'s.
+
+    >>> fluid.flow.set_default_dtype(fluid.flow.float64)
+    >>> fluid.flow.tensor([1.0]).dtype
+    oneflow.float64
+    >>> fluid.flow.set_default_dtype(fluid.flow.float32)
+    """
     arithmetic.set_default_dtype(dtype)

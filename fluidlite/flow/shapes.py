@@ -133,7 +133,12 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Size:
 
 
 def sort(input: Tensor, dim: int = -1, descending: bool = False) -> Found:
-    """The tensor with its elements in order along a dimension, and their places before."""
+    """The tensor with its elements in order along a dimension, and their places before.
+
+    >>> values, places = fluid.flow.sort(fluid.flow.tensor([3.0, 1.0, 2.0]))
+    >>> values.tolist(), places.tolist()
+    ([1.0, 2.0, 3.0], [1, 2, 0])
+    """
     values, places = eager.argsort(input, axis=dim, descending=descending)
     return _sorted((values, elementary.cast(places, "int32")))
 
@@ -150,6 +155,9 @@ def repeat(input: Tensor, *sizes: int | Sequence[int]) -> Tensor:
 
     Raises:
         ArgumentError: there are fewer than dimensions.
+
+    >>> fluid.flow.repeat(fluid.flow.tensor([1, 2]), 2, 2).tolist()
+    [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
     times = numbers(sizes)
     if len(times) < input.array.ndim:
@@ -169,7 +177,11 @@ def numbers(given: tuple[T | Sequence[T], ...]) -> Sequence[T]:
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """The slices along a dimension, without it."""
+    """The slices along a dimension, without it.
+
+    >>> [part.tolist() for part in fluid.flow.unbind(fluid.flow.tensor([[1, 2], [3, 4]]))]
+    [[1, 2], [3, 4]]
+    """
     return tuple(parts(input, shaping.unstack(input, dim), dim))
 
 
@@ -208,7 +220,11 @@ def split(
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """At most so many parts of a tensor along a dimension, of one size but for the last."""
+    """At most so many parts of a tensor along a dimension, of one size but for the last.
+
+    >>> [part.tolist() for part in fluid.flow.chunk(fluid.flow.tensor([1, 2, 3, 4]), 2)]
+    [[1, 2], [3, 4]]
+    """
     size = input.array.shape[dim]
     if not size:  # parts of nothing
         return (input,) * chunks
@@ -224,5 +240,8 @@ def flip(
         input: a tensor.
         args: the dimensions, or a list of them.
         dims: the same, by its name.
+
+    >>> fluid.flow.flip(fluid.flow.tensor([1, 2, 3]), [0]).tolist()
+    [3, 2, 1]
     """
     return shaping.flip(input, numbers(args) if dims is None else dims)

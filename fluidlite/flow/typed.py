@@ -36,35 +36,67 @@ class TypedTensor:
 
 
 class FloatTensor(TypedTensor, dtype=kinds.float32):
-    """Makes tensors of float32."""
+    """Makes tensors of float32.
+
+    >>> fluid.flow.FloatTensor([1.0, 2.0]).dtype
+    oneflow.float32
+    """
 
 
 class DoubleTensor(TypedTensor, dtype=kinds.float64):
-    """Makes tensors of float64."""
+    """Makes tensors of float64.
+
+    >>> fluid.flow.DoubleTensor([1.0, 2.0]).dtype
+    oneflow.float64
+    """
 
 
 class HalfTensor(TypedTensor, dtype=kinds.float16):
-    """Makes tensors of float16."""
+    """Makes tensors of float16.
+
+    >>> fluid.flow.HalfTensor([1.0, 2.0]).dtype
+    oneflow.float16
+    """
 
 
 class ByteTensor(TypedTensor, dtype=kinds.uint8):
-    """Makes tensors of uint8."""
+    """Makes tensors of uint8.
+
+    >>> fluid.flow.ByteTensor([1, 2]).dtype
+    oneflow.uint8
+    """
 
 
 class CharTensor(TypedTensor, dtype=kinds.int8):
-    """Makes tensors of int8."""
+    """Makes tensors of int8.
+
+    >>> fluid.flow.CharTensor([1, 2]).dtype
+    oneflow.int8
+    """
 
 
 class IntTensor(TypedTensor, dtype=kinds.int32):
-    """Makes tensors of int32."""
+    """Makes tensors of int32.
+
+    >>> fluid.flow.IntTensor([1, 2]).dtype
+    oneflow.int32
+    """
 
 
 class LongTensor(TypedTensor, dtype=kinds.int64):
-    """Makes tensors of int64."""
+    """Makes tensors of int64.
+
+    >>> fluid.flow.LongTensor([1, 2]).dtype
+    oneflow.int64
+    """
 
 
 class BoolTensor(TypedTensor, dtype=kinds.bool):
-    """Makes tensors of truth values."""
+    """Makes tensors of truth values.
+
+    >>> fluid.flow.BoolTensor([True, False]).tolist()
+    [True, False]
+    """
 
 
 def set_default_tensor_type(tensor_type: type[TypedTensor] | str) -> None:

@@ -209,6 +209,10 @@ maximum: _OfTwo = of_operator(
     >>> fluid.maximum(x, fluid.to_tensor([1.0, 0.0])).sum().backward()
     >>> x.grad.tolist()
     [0.0, 1.0]
+
+    >>> x = fluid.flow.tensor([1.0, 5.0])
+    >>> fluid.flow.maximum(x, fluid.flow.tensor([3.0, 2.0])).tolist()
+    [3.0, 5.0]
     """,
     "elementwise_max",
 )
@@ -218,6 +222,10 @@ minimum: _OfTwo = of_operator(
     """The smaller of x and y, element by element; where they are equal, y gets the gradient.
 
     >>> fluid.minimum(fluid.to_tensor([1.0, 5.0]), fluid.to_tensor([3.0, 2.0])).tolist()
+    [1.0, 2.0]
+
+    >>> x = fluid.flow.tensor([1.0, 5.0])
+    >>> fluid.flow.minimum(x, fluid.flow.tensor([3.0, 2.0])).tolist()
     [1.0, 2.0]
     """,
     "elementwise_min",

@@ -42,7 +42,11 @@ def diagonal(
 def trace(
     x: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, name: str | None = None
 ) -> Tensor:
-    """The sum of a diagonal of matrices; arguments as of :func:`diagonal`."""
+    """The sum of a diagonal of matrices; arguments as of :func:`diagonal`.
+
+    >>> fluid.paddle.trace(fluid.to_tensor([[1.0, 2.0], [3.0, 4.0]])).item()
+    5.0
+    """
     dtype = x.array.dtype
     return total(diagonal(x, offset, axis1, axis2), -1, dtype if dtype.kind in "iu" else None)
 

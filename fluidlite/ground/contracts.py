@@ -26,6 +26,12 @@ class Condition(Generic[T]):
     Args:
         name: says what holds.
         fault: says of a program, or of a graph, why it does not hold; None where it does.
+
+    >>> short = fluid.transform.Condition(
+    ...     "is short", lambda words: None if len(words) < 3 else "it is long"
+    ... )
+    >>> short.fault(["a"]), short.fault(["a", "b", "c"])
+    (None, 'it is long')
     """
 
     name: str
@@ -39,6 +45,10 @@ class Invariant(Generic[T]):
     Args:
         name: says what stays.
         facts: what is compared, by name, of a program or of a graph.
+
+    >>> length = fluid.transform.Invariant("keeps its length", lambda words: {"length": len(words)})
+    >>> length.facts(["a", "b"])
+    {'length': 2}
     """
 
     name: str
@@ -53,6 +63,11 @@ class Contract(Generic[T]):
         needs: has to hold before.
         gives: holds behind it.
         keeps: is the same before and behind it.
+
+    >>> from fluidlite.runtime.passes import Condition, Contract
+    >>> short = Condition("is short", lambda words: None if len(words) < 3 else "it is long")
+    >>> Contract(needs=(short,)).before("reverse", ["a"])
+    []
     """
 
     needs: tuple[Condition[T], ...] = ()

@@ -13,7 +13,11 @@ from .brain_float import bfloat16, is_bfloat16
 
 
 class DType(IntEnum):
-    """An element type.  Its value is the number in program files; ``numpy.dtype(member)`` works."""
+    """An element type.  Its value is the number in program files; ``numpy.dtype(member)`` works.
+
+    >>> fluid.paddle.float32 == fluid.to_tensor([1.0]).dtype
+    True
+    """
 
     BOOL = 0
     INT16 = 1

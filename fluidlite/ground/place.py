@@ -33,7 +33,10 @@ class Place:
 
 
 class CPUPlace(Place):
-    """The CPU."""
+    """The CPU.
+
+    >>> exe = fluid.Executor(fluid.CPUPlace())
+    """
 
     _number = 1
 
@@ -69,6 +72,9 @@ class CUDAPlace(Described, Place):
 
     Args:
         device_id: the device's number.
+
+    >>> fluid.CUDAPlace(0)
+    CUDAPlace()
     """
 
     _number = 0
@@ -82,7 +88,10 @@ class CUDAPlace(Described, Place):
 
 
 class CUDAPinnedPlace(Place):
-    """Page-locked memory, for old scripts that name it; an executor refuses it."""
+    """Page-locked memory, for old scripts that name it; an executor refuses it.
+
+    >>> place = fluid.CUDAPinnedPlace()
+    """
 
     _number = 2
 
@@ -107,7 +116,11 @@ def checked(place: Place | str | None) -> Place:
 
 
 def is_compiled_with_cuda() -> bool:
-    """False: there is no CUDA."""
+    """False: there is no CUDA.
+
+    >>> fluid.is_compiled_with_cuda()
+    False
+    """
     return False
 
 
@@ -119,6 +132,9 @@ def cpu_places(device_count: int | None = None) -> list[CPUPlace]:
 
     Raises:
         ArgumentError: ``CPU_NUM`` is no number.
+
+    >>> len(fluid.cpu_places(2))
+    2
     """
     return [CPUPlace() for _ in range(device_count or devices_said())]
 
@@ -136,10 +152,18 @@ def devices_said() -> int:
 
 
 def cuda_places(device_ids: list[int] | None = None) -> list[CUDAPlace]:
-    """No places: there is no CUDA."""
+    """No places: there is no CUDA.
+
+    >>> fluid.cuda_places([0])
+    []
+    """
     return []
 
 
 def cuda_pinned_places(device_count: int | None = None) -> list[CUDAPinnedPlace]:
-    """No places: there is no CUDA."""
+    """No places: there is no CUDA.
+
+    >>> len(fluid.cuda_pinned_places(2))
+    0
+    """
     return []

@@ -306,7 +306,11 @@ def set_flags(flags: dict[str, object]) -> None:
 
 @api_boundary
 def get_flags(flags: str | list[str]) -> dict[str, object]:
-    """The values of flags, by name."""
+    """The values of flags, by name.
+
+    >>> fluid.get_flags("FLAGS_check_nan_inf")
+    {'FLAGS_check_nan_inf': False}
+    """
     asked = [flags] if isinstance(flags, str) else list(flags)
     current = flag_values.get()
     return {name: current.get(name) for name in asked}

@@ -48,6 +48,11 @@ class LoDTensor(Allocated):
     Args:
         data: the array, None for an empty tensor.
         lod: offsets of each level, outermost first.
+
+    >>> x = fluid.LoDTensor(np.ones((3, 1), "float32"))
+    >>> x.set_recursive_sequence_lengths([[2, 1]])
+    >>> x.lod()
+    [[0, 2, 3]]
     """
 
     __slots__ = ("_content",)

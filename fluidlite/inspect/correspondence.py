@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 class Correspondence(NamedTuple):
-    """Whether two programs are the same but for names, and which names stand for each other."""
+    """Whether two programs are the same but for names, and which names stand for each other.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> y = fluid.layers.relu(x)
+    >>> program = fluid.default_main_program()
+    >>> both = fluid.inspect.correspondence(program, program.clone())
+    """
 
     names: Mapping[
         str, str

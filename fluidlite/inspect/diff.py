@@ -42,7 +42,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Difference:
-    """In what a program differs from the one before; false when it does not."""
+    """In what a program differs from the one before; false when it does not.
+
+    >>> x = fluid.data("x", [None, 3])
+    >>> before = fluid.default_main_program().clone()
+    >>> y = fluid.layers.relu(x)
+    >>> difference = fluid.inspect.diff(before, fluid.default_main_program())
+    >>> bool(difference), difference.roles
+    (True, (('forward', 1),))
+    """
 
     lines: tuple[Line, ...]
     roles: tuple[tuple[str, int], ...]  #: how many of the added operators are for what
@@ -104,6 +112,15 @@ def diff(before: Program, after: Program) -> Difference:
 
     Raises:
         ArgumentError: one of them is no program.
+
+    >>> x = fluid.data("x", [None, 3])
+    >>> before = fluid.default_main_program().clone()
+    >>> y = fluid.layers.relu(x)
+    >>> print(fluid.inspect.diff(before, fluid.default_main_program()))
+    1 operator added (1 forward); 1 variable added
+    block 0
+      + var relu_0.tmp_0: float32[-1, 3]
+      + relu_0.tmp_0 = relu(X=x)
     """
     for program in (before, after):
         if not isinstance(program, Program):

@@ -47,6 +47,17 @@ def show(program: Program | Any, file: TextIO | None = None, detail: bool = Fals
         program: what to print.
         file: where to; standard output when None.
         detail: print attributes at their default and full call sites too.
+
+    >>> y = fluid.layers.relu(fluid.data("x", [8, 4]))
+    >>> page = fluid.inspect.show(fluid.default_main_program())
+    program (seed=0) {
+      block 0 {
+        data x: float32[8, 4] check_feed
+        var relu_0.tmp_0: float32[8, 4]
+    <BLANKLINE>
+        relu_0.tmp_0 = relu(X=x)                                    # ...
+      }
+    }
     """
     file = sys.stdout if file is None else file
     if file is None:  # it is closed

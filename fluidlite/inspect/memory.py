@@ -38,7 +38,11 @@ class Moment:
 
 @dataclass(frozen=True)
 class Timeline:
-    """How much memory values take while a program runs."""
+    """How much memory values take while a program runs.
+
+    >>> y = fluid.layers.relu(fluid.data("x", [8, 4]))
+    >>> timeline = fluid.inspect.memory_timeline(fluid.default_main_program())
+    """
 
     moments: tuple[Moment, ...]
     kept: int  #: bytes of parameters and what else stays between runs; not part of the moments

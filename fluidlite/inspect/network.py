@@ -320,7 +320,13 @@ def _takes(network: networkx.DiGraph[Any], node: Node) -> bool:
 
 
 class RepeatedLayers(NamedTuple):
-    """Operators that stand in a program several times, one time behind the other."""
+    """Operators that stand in a program several times, one time behind the other.
+
+    >>> x = fluid.data("x", [None, 4])
+    >>> for _ in range(3):
+    ...     x = fluid.layers.fc(x, 4, act="relu")
+    >>> groups = fluid.inspect.repeated_layers(fluid.default_main_program())
+    """
 
     times: tuple[tuple[Operator, ...], ...]  #: the operators of each time
 

@@ -69,6 +69,17 @@ class Page:
         trace: a run whose values are shown.
         height: of the page, in pixels.
         visible: how many nodes may be seen at first.
+
+    >>> y = fluid.layers.relu(fluid.data("x", [8, 4]))
+    >>> page = fluid.inspect.show(fluid.default_main_program())
+    program (seed=0) {
+      block 0 {
+        data x: float32[8, 4] check_feed
+        var relu_0.tmp_0: float32[8, 4]
+    <BLANKLINE>
+        relu_0.tmp_0 = relu(X=x)                                    # ...
+      }
+    }
     """
 
     def __init__(

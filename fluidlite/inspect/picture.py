@@ -77,7 +77,12 @@ def draw(program: Program, path: str | os.PathLike[str], max_nodes: int = VISIBL
 
 
 def to_svg(program: Program, max_nodes: int = VISIBLE) -> str:
-    """A picture of a program as SVG; arguments as of :func:`draw`."""
+    """A picture of a program as SVG; arguments as of :func:`draw`.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    >>> fluid.inspect.to_svg(fluid.default_main_program())[:4]
+    '<svg'
+    """
     placing = Placing(Scene(ProgramGraph(program), max_nodes))
     width, height = round(placing.width), round(placing.height)
     parts = [

@@ -63,7 +63,12 @@ class FaultyRule:
 
 @dataclass(frozen=True)
 class Report:
-    """What :func:`gradcheck` found."""
+    """The result of :func:`gradcheck`.
+
+    >>> report = fluid.gradcheck(fluid.tanh, [fluid.to_tensor([0.5], dtype="float64")])
+    >>> report.ok, report.order
+    (True, 1)
+    """
 
     ok: bool
     order: int  #: the highest order at which everything agrees

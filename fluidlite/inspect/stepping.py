@@ -234,12 +234,20 @@ def kept(value: Any) -> Any:
 
 
 def is_nan(value: Any) -> bool:
-    """Whether an element is NaN."""
+    """Whether an element is NaN.
+
+    >>> fluid.inspect.is_nan(np.array([1.0, np.nan]))
+    True
+    """
     return any(a.dtype.kind == "f" and bool(np.isnan(a).any()) for a in arrays_in(value))
 
 
 def is_infinite(value: Any) -> bool:
-    """Whether an element is infinite."""
+    """Whether an element is infinite.
+
+    >>> fluid.inspect.is_infinite(np.array([1.0, np.inf]))
+    True
+    """
     return any(a.dtype.kind == "f" and bool(np.isinf(a).any()) for a in arrays_in(value))
 
 

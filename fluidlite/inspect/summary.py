@@ -34,7 +34,13 @@ class SummaryRow:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a program consists of, and what it costs."""
+    """What a program consists of, and what it costs.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    >>> summary = fluid.inspect.summary(fluid.default_main_program())
+    >>> summary.rows[0].operators
+    ('mul', 'elementwise_add')
+    """
 
     rows: tuple[SummaryRow, ...]
     batch_size: int
@@ -112,6 +118,17 @@ def summary(program: Program, batch_size: int = 1) -> Summary:
 
     Raises:
         ArgumentError: the batch size is not positive.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    >>> print(fluid.inspect.summary(fluid.default_main_program()))
+    layer  operators             output   parameters  multiply-adds
+    ---------------------------------------------------------------
+    fc_0   mul, elementwise_add  [-1, 2]  8           6
+    ---------------------------------------------------------------
+    parameters: 8
+    operators: 2 forward
+    multiply-adds at batch size 1: 6 forward
+    memory at batch size 1: parameters 32 B, states 0 B, forward values 16 B
     """
     if not isinstance(program, Program):
         raise ArgumentError(

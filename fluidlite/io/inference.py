@@ -218,6 +218,12 @@ def prepend_feed_ops(
         inference_program: is changed.
         feed_target_names: the variables that are fed, in order.
         feed_holder_name: what the list of fed values is called.
+
+    >>> x = fluid.data("x", [2])
+    >>> program = fluid.default_main_program()
+    >>> fluid.io.prepend_feed_ops(program, ["x"])
+    >>> [op.type for op in program.global_block().ops]
+    ['feed']
     """
     if not feed_target_names:
         return
@@ -236,6 +242,12 @@ def append_fetch_ops(
         inference_program: is changed.
         fetch_target_names: the variables that are fetched, in order.
         fetch_holder_name: what the list of fetched values is called.
+
+    >>> y = fluid.layers.relu(fluid.data("x", [2]))
+    >>> program = fluid.default_main_program()
+    >>> fluid.io.append_fetch_ops(program, [y.name])
+    >>> [op.type for op in program.global_block().ops]
+    ['relu', 'fetch']
     """
     block = inference_program.global_block()
     holder = block.create_var(name=fetch_holder_name, type=Kind.FETCH_LIST, persistable=True)
@@ -266,6 +278,14 @@ def load_inference_model(
     Raises:
         FileError: a file cannot be read; says which, and why.
         FileFormatError: a file is not what it should be; says where.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> _ = fluid.io.save_inference_model("model", ["x"], [y], exe)
+    >>> program, feeds, fetches = fluid.io.load_inference_model("model", exe)
+    >>> exe.run(program, feed={"x": np.ones((1, 3), "float32")}, fetch_list=fetches)[0].shape
+    (1, 2)
     """
     if dirname is None:
         if not isinstance(model_filename, bytes):

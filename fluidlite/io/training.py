@@ -96,6 +96,12 @@ def load(
         FileError: a file cannot be read; says which, and why.
         FileFormatError: a variable is missing, or is not as declared; says which.
         ArgumentError: an executor or a list of variables is needed.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> fluid.save(fluid.default_main_program(), "model")
+    >>> fluid.load(fluid.default_main_program(), "model", exe)
     """
     if not isinstance(program, Program):
         if model_path is not None:
@@ -194,6 +200,13 @@ def load_program_state(
         FileError: a file cannot be read; says which, and why.
         FileFormatError: a file is not what it should be; says where.
         ArgumentError: a list of variables is needed.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2, param_attr="w", bias_attr=False)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> fluid.save(fluid.default_main_program(), "model")
+    >>> sorted(fluid.load_program_state("model"))
+    ['w']
     """
     path = checked_path(_stem(os.fspath(model_path)))
     if os.path.exists(path + PARAMETERS):
@@ -241,6 +254,13 @@ def set_program_state(program: Program, state_dict: Mapping[str, Any]) -> None:
 
     Raises:
         ShapeError, DTypeError: a value is not as declared; the scope stays as it was.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2, param_attr="w", bias_attr=False)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> fluid.save(fluid.default_main_program(), "model")
+    >>> state = fluid.load_program_state("model")
+    >>> fluid.set_program_state(fluid.default_main_program(), state)
     """
     used: dict[str, Any] = {}
     for var in program.list_vars():

@@ -102,6 +102,13 @@ def get_parameter_value(para: Variable, executor: Executor) -> np.ndarray[Any, A
     Raises:
         ArgumentError: it is no parameter.
         NotInitializedError: it has no value.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2, param_attr="w")
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> w = fluid.default_main_program().global_block().var("w")
+    >>> fluid.io.get_parameter_value(w, exe).shape
+    (3, 2)
     """
     if not is_parameter(para):
         raise ArgumentError(f"expected a parameter, got {para!r:.60}")
@@ -124,6 +131,12 @@ def get_parameter_value_by_name(
     Raises:
         UnknownVariableError: the program has no such variable.
         ArgumentError: it is no parameter.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2, param_attr="w")
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> fluid.io.get_parameter_value_by_name("w", exe).shape
+    (3, 2)
     """
     return get_parameter_value(_program(program).global_block().var(name), executor)
 
@@ -157,6 +170,12 @@ def save_vars(
     Raises:
         NotInitializedError: a variable has no value in the scope.
         FileError: a file cannot be written; says which, and why.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2, param_attr="w")
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> w = fluid.default_main_program().global_block().var("w")
+    >>> fluid.io.save_vars(exe, "model", vars=[w])
     """
     _check_executor(executor)
     chosen = sorted(_chosen(main_program, vars, predicate), key=lambda var: var.name)
@@ -200,7 +219,16 @@ def write_variables(
 save_params: Callable[..., bytes | None] = _OF_ALL(
     save_vars,
     "save_params",
-    "Write the parameters of a program.",
+    """Write the parameters of a program.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2, param_attr="w", bias_attr=False)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> fluid.io.save_params(exe, "model")
+    >>> import os
+    >>> os.listdir("model")
+    ['w']
+    """,
     fixed={"vars": None, "predicate": is_parameter},
 )
 save_persistables: Callable[..., bytes | None] = _OF_ALL(
@@ -247,6 +275,13 @@ def load_vars(
     Raises:
         FileError: a file cannot be read; says which, and why.
         FileFormatError: a file does not hold a variable as the program declares it.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2, param_attr="w")
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> w = fluid.default_main_program().global_block().var("w")
+    >>> fluid.io.save_vars(exe, "model", vars=[w])
+    >>> fluid.io.load_vars(exe, "model", vars=[w])
     """
     _check_executor(executor)
     chosen = sorted(_chosen(main_program, vars, predicate), key=lambda var: var.name)
@@ -283,13 +318,27 @@ def load_vars(
 load_params: Callable[..., None] = _OF_ALL(
     load_vars,
     "load_params",
-    "Read the parameters of a program.",
+    """Read the parameters of a program.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> fluid.io.save_params(exe, "model")
+    >>> fluid.io.load_params(exe, "model")
+    """,
     fixed={"vars": None, "predicate": is_parameter},
 )
 load_persistables: Callable[..., None] = _OF_ALL(
     load_vars,
     "load_persistables",
-    "Read all variables of a program that stay in the scope.",
+    """Read all variables of a program that stay in the scope.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    >>> exe = fluid.Executor()
+    >>> _ = exe.run(fluid.default_startup_program())
+    >>> fluid.io.save_persistables(exe, "model")
+    >>> fluid.io.load_persistables(exe, "model")
+    """,
     fixed={"vars": None, "predicate": is_persistable},
 )
 

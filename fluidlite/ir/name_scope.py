@@ -40,6 +40,9 @@ def name_scope(prefix: str | None = None) -> AbstractContextManager[None]:
 
     Raises:
         ArgumentError: no name was given.
+
+    >>> with fluid.name_scope("encoder"):
+    ...     y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
     """
     if not prefix:
         raise ArgumentError("a name scope needs a name")

@@ -520,12 +520,22 @@ _seed_of_all: state.StateSlot[int] = state.slot("seed of new programs", int)
 
 
 def default_main_program() -> Program:
-    """The program that layers append to."""
+    """The program that layers append to.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    >>> [op.type for op in fluid.default_main_program().global_block().ops]
+    ['mul', 'elementwise_add']
+    """
     return _main.get()
 
 
 def default_startup_program() -> Program:
-    """The program that gives parameters their first values."""
+    """The program that gives parameters their first values.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    >>> [op.type for op in fluid.default_startup_program().global_block().ops]
+    ['fill_constant', 'uniform_random']
+    """
     return _startup.get()
 
 

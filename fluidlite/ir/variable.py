@@ -50,8 +50,10 @@ _FRACTIONS = frozenset({"__truediv__", "__rtruediv__", "__pow__", "__rpow__"})
 class Variable(VariableMethods, Operand):
     """A name in a block.  Made by :meth:`Block.create_var`.
 
-    Python's operators append the operators that compute them.  ``==`` does so too: compare names,
-    or use ``is``.
+    Python's operators append operators, and so does ``==``: compare names, or use ``is``.
+
+    >>> fluid.data("x", [None, 3]).shape
+    (-1, 3)
     """
 
     __slots__ = (
@@ -577,9 +579,7 @@ def as_shape(shape: Iterable[int], name: str) -> Shape:
 
 
 def variable_like(like: Variable, block: Block, name: str = "", **flags: Any) -> Variable:
-    """A variable of a block, under the name of another one unless told otherwise, for the same
-    values.
-    """
+    """A variable of a block for the values of another variable, by default under its name."""
     shape = like.shape if like.has_shape else None
     dtype = like.dtype if like.has_dtype else None
     said: dict[str, Any] = dict(kind=like.kind, shape=shape, dtype=dtype, lod_level=like.lod_level)

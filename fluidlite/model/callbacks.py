@@ -26,6 +26,10 @@ class Callback(Described):
 
     ``self.model`` is the model, ``self.params`` says ``epochs``, ``steps`` (None where that is not
     known), ``verbose`` and ``evaluates``.  ``logs`` holds the loss, metrics and learning rate.
+
+    >>> class Printer(fluid.model.callbacks.Callback):
+    ...     def on_epoch_end(self, epoch, logs=None):
+    ...         print("epoch", epoch)
     """
 
     model: Any = None
@@ -105,6 +109,8 @@ class ProgBarLogger(Callback):
     Args:
         log_freq: batches between two looks at the numbers.
         verbose: 0: nothing; 1: a bar, or lines if tqdm is not installed; 2: a line for each epoch.
+
+    >>> logger = fluid.model.callbacks.ProgBarLogger(log_freq=10)
     """
 
     _shown = "log_freq=_every"
@@ -222,7 +228,10 @@ class Patience:
 @STOPS
 @from_fields
 class EarlyStopping(Patience, _Watching):
-    """Ends training when a number does not become better any more."""
+    """Ends training when a number does not become better any more.
+
+    >>> stop = fluid.model.callbacks.EarlyStopping(monitor="loss", patience=2)
+    """
 
     _shown = "min_delta=_delta save_best_model=_saves"
 
@@ -261,6 +270,8 @@ class ModelCheckpoint(_Watching):
         save_dir: the folder; that of ``fit`` when None.
         monitor: keep ``best``, the one where this number was best, in place of all others.
         mode: as of :class:`EarlyStopping`.
+
+    >>> saver = fluid.model.callbacks.ModelCheckpoint(save_freq=1, save_dir="checkpoints")
     """
 
     _shown = "save_freq=_every save_dir=_folder monitor=_kept_by"
@@ -296,7 +307,10 @@ class ModelCheckpoint(_Watching):
 
 
 class LRLogger(Callback):
-    """Notes the learning rate of every step, in ``rates``."""
+    """Notes the learning rate of every step, in ``rates``.
+
+    >>> logger = fluid.model.callbacks.LRLogger()
+    """
 
     def __init__(self) -> None:
         self.rates: list[float] = []
@@ -314,6 +328,8 @@ class TensorBoard(Callback):
         log_dir: the folder.
         histograms: epochs between two histograms of the parameters; 0 for none.
         write_graph: also write the program's operators, of a model of programs.
+
+    >>> logger = fluid.model.callbacks.TensorBoard("logs")
     """
 
     _shown = "log_dir=_folder write_graph=_graph"

@@ -268,6 +268,9 @@ class PReLU(TensorLayer):
         weight_attr: of the slopes.
         data_format: where the channels are.
         name: stands in the names of parameters.
+
+    >>> fluid.nn.PReLU()(fluid.to_tensor([-2.0, 2.0])).tolist()
+    [-0.5, 2.0]
     """
 
     def __init__(

@@ -28,6 +28,10 @@ class LayerList(dygraph.LayerList, Layer):
 
     Args:
         sublayers: layers; none when None.
+
+    >>> layers = fluid.nn.LayerList([fluid.nn.Linear(2, 3), fluid.nn.Linear(3, 1)])
+    >>> len(layers), layers[1].weight.shape
+    (2, [3, 1])
     """
 
 
@@ -36,6 +40,10 @@ class ParameterList(dygraph.ParameterList, Layer):
 
     Args:
         parameters: parameters; none when None.
+
+    >>> parameters = fluid.nn.ParameterList([fluid.nn.Linear(2, 3).weight])
+    >>> len(parameters), parameters[0].shape
+    (1, [2, 3])
     """
 
     def __iter__(self) -> Iterator[Any]:

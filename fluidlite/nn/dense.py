@@ -93,6 +93,9 @@ class Bilinear(_Learned):
         out_features: the last size of the output.
         weight_attr: of the weight, [out_features, in1_features, in2_features].
         bias_attr: of the bias, [1, out_features]; False for none.
+
+    >>> fluid.nn.Bilinear(2, 3, 4)(fluid.ones([5, 2]), fluid.ones([5, 3])).shape
+    [5, 4]
     """
 
     in1_features: int
@@ -203,7 +206,11 @@ class _ChannelDropout(_Dropout):
 
 @DROPOUTS
 class Dropout2D(_ChannelDropout):
-    """The input, [N, C, H, W], with random channels set to 0 while the layer trains."""
+    """The input, [N, C, H, W], with random channels set to 0 while the layer trains.
+
+    >>> fluid.nn.Dropout2D(0.5)(fluid.ones([1, 2, 3, 3])).shape
+    [1, 2, 3, 3]
+    """
 
     function: ClassVar[Callable[..., Any]] = staticmethod(F.dropout2d)
 
@@ -211,7 +218,11 @@ class Dropout2D(_ChannelDropout):
 @DROPOUTS
 @from_fields
 class Dropout3D(_ChannelDropout):
-    """The input, [N, C, D, H, W], with random channels set to 0 while the layer trains."""
+    """The input, [N, C, D, H, W], with random channels set to 0 while the layer trains.
+
+    >>> fluid.nn.Dropout3D(0.5)(fluid.ones([1, 2, 3, 3, 3])).shape
+    [1, 2, 3, 3, 3]
+    """
 
     data_format: str = "NCDHW"
     function: ClassVar[Callable[..., Any]] = staticmethod(F.dropout3d)
@@ -253,6 +264,9 @@ class Identity(TensorLayer):
 
     Args:
         args, kwargs: accepted, so that it may stand in place of another layer.
+
+    >>> fluid.nn.Identity()(fluid.to_tensor([1.0, 2.0])).tolist()
+    [1.0, 2.0]
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -27,12 +27,24 @@ class ClipGradByValue(GradientClipByValue):
 
 @CLIPS.like(GradientClipByNorm)
 class ClipGradByNorm(GradientClipByNorm):
+    """
+    >>> clip = fluid.nn.ClipGradByNorm(clip_norm=1.0)
+    >>> layer = fluid.nn.Linear(2, 1)
+    >>> optimizer = fluid.paddle.optimizer.SGD(0.1, parameters=layer.parameters(), grad_clip=clip)
+    """
+
     def __init__(self, clip_norm: float) -> None:
         super().__init__(clip_norm)
 
 
 @CLIPS.like(GradientClipByGlobalNorm)
 class ClipGradByGlobalNorm(GradientClipByGlobalNorm):
+    """
+    >>> clip = fluid.nn.ClipGradByGlobalNorm(clip_norm=1.0)
+    >>> layer = fluid.nn.Linear(2, 1)
+    >>> optimizer = fluid.paddle.optimizer.SGD(0.1, parameters=layer.parameters(), grad_clip=clip)
+    """
+
     def __init__(
         self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False
     ) -> None:

@@ -119,6 +119,9 @@ class BatchNorm1D(_BatchNorm):
 
     Args:
         data_format: NC or NCL, or NLC.
+
+    >>> fluid.nn.BatchNorm1D(2)(fluid.ones([3, 2])).shape
+    [3, 2]
     """
 
     _ranks: ClassVar[Sequence[int]] = (2, 3)
@@ -140,7 +143,11 @@ class BatchNorm2D(_BatchNorm):
 @NORMS
 @from_fields
 class BatchNorm3D(_BatchNorm):
-    """Normalisation of each channel of volumes over a batch; in tests by running statistics."""
+    """Normalisation of each channel of volumes over a batch; in tests by running statistics.
+
+    >>> fluid.nn.BatchNorm3D(2)(fluid.ones([3, 2, 4, 4, 4])).shape
+    [3, 2, 4, 4, 4]
+    """
 
     _ranks: ClassVar[Sequence[int]] = (5,)
     data_format: str = "NCDHW"
@@ -285,6 +292,9 @@ class GroupNorm(_Scaled):
     Args:
         num_groups: how many groups the channels are cut into.
         num_channels: how many channels there are.
+
+    >>> fluid.nn.GroupNorm(1, 2)(fluid.to_tensor([[1.0, 3.0]])).numpy().round(4)
+    array([[-1.,  1.]], dtype=float32)
     """
 
     num_groups: int
@@ -341,7 +351,11 @@ INSTANCES = NORMS.extended(
 @INSTANCES
 @from_fields
 class InstanceNorm1D(_InstanceNorm):
-    """Normalisation of each channel of each sequence."""
+    """Normalisation of each channel of each sequence.
+
+    >>> fluid.nn.InstanceNorm1D(1)(fluid.to_tensor([[[1.0, 3.0]]])).numpy().round(4)
+    array([[[-1.,  1.]]], dtype=float32)
+    """
 
     data_format: str = "NCL"
     _formats: ClassVar[Sequence[str]] = ("NCL", "NLC")
@@ -349,13 +363,21 @@ class InstanceNorm1D(_InstanceNorm):
 
 @INSTANCES
 class InstanceNorm2D(_InstanceNorm):
-    """Normalisation of each channel of each image."""
+    """Normalisation of each channel of each image.
+
+    >>> fluid.nn.InstanceNorm2D(2)(fluid.ones([3, 2, 4, 4])).shape
+    [3, 2, 4, 4]
+    """
 
 
 @INSTANCES
 @from_fields
 class InstanceNorm3D(_InstanceNorm):
-    """Normalisation of each channel of each volume."""
+    """Normalisation of each channel of each volume.
+
+    >>> fluid.nn.InstanceNorm3D(2)(fluid.ones([3, 2, 4, 4, 4])).shape
+    [3, 2, 4, 4, 4]
+    """
 
     data_format: str = "NCDHW"
     _formats: ClassVar[Sequence[str]] = ("NCDHW", "NDHWC")

@@ -64,6 +64,9 @@ class Pad2D(_Pad):
 
     Args:
         padding: how many on each side; or four numbers: left, right, top, bottom.
+
+    >>> fluid.nn.Pad2D([1, 0, 0, 0])(fluid.to_tensor([[[[1.0, 2.0]]]])).tolist()
+    [[[[0.0, 1.0, 2.0]]]]
     """
 
 
@@ -74,6 +77,9 @@ class Pad3D(_Pad):
 
     Args:
         padding: how many on each side; or six: left, right, top, bottom, front, back.
+
+    >>> fluid.nn.Pad3D(1)(fluid.ones([1, 1, 2, 2, 2])).shape
+    [1, 1, 4, 4, 4]
     """
 
     data_format: str = "NCDHW"

@@ -101,6 +101,13 @@ class AdaptiveMaxPool3D(FunctionLayer):
 
 
 class MaxUnPool1D(FunctionLayer):
+    """
+    >>> x = fluid.to_tensor([[[1.0, 3.0, 4.0, 2.0]]])
+    >>> values, indices = fluid.nn.MaxPool1D(2, return_mask=True)(x)
+    >>> fluid.nn.MaxUnPool1D(2)(values, indices).tolist()
+    [[[0.0, 3.0, 4.0, 0.0]]]
+    """
+
     _shown = "output_size"
 
     @options_of(F.max_unpool1d, 2)
@@ -108,6 +115,13 @@ class MaxUnPool1D(FunctionLayer):
 
 
 class MaxUnPool2D(FunctionLayer):
+    """
+    >>> x = fluid.to_tensor([[[[1.0, 3.0], [4.0, 2.0]]]])
+    >>> values, indices = fluid.nn.MaxPool2D(2, return_mask=True)(x)
+    >>> fluid.nn.MaxUnPool2D(2)(values, indices).tolist()
+    [[[[0.0, 0.0], [4.0, 0.0]]]]
+    """
+
     _shown = "output_size"
 
     @options_of(F.max_unpool2d, 2)
@@ -115,6 +129,12 @@ class MaxUnPool2D(FunctionLayer):
 
 
 class MaxUnPool3D(FunctionLayer):
+    """
+    >>> values, indices = fluid.nn.MaxPool3D(2, return_mask=True)(fluid.ones([1, 1, 2, 2, 2]))
+    >>> fluid.nn.MaxUnPool3D(2)(values, indices).shape
+    [1, 1, 2, 2, 2]
+    """
+
     _shown = "output_size"
 
     @options_of(F.max_unpool3d, 2)

@@ -43,13 +43,21 @@ class _Upsampling(FunctionLayer):
 
 
 class UpsamplingNearest2D(_Upsampling):
-    """Images of another size, of the nearest elements."""
+    """Images of another size, of the nearest elements.
+
+    >>> fluid.nn.UpsamplingNearest2D(scale_factor=2)(fluid.ones([1, 1, 2, 2])).shape
+    [1, 1, 4, 4]
+    """
 
     _fixed: ClassVar = {"mode": "nearest"}
 
 
 class UpsamplingBilinear2D(_Upsampling):
-    """Images of another size, by bilinear interpolation between corners that stay."""
+    """Images of another size, by bilinear interpolation between corners that stay.
+
+    >>> fluid.nn.UpsamplingBilinear2D(scale_factor=2)(fluid.ones([1, 1, 2, 2])).shape
+    [1, 1, 4, 4]
+    """
 
     _fixed: ClassVar = {"mode": "bilinear", "align_corners": True}
 

@@ -148,7 +148,12 @@ class GRUCell(_Cell, _Attributes, _Sizes):
 @RECURRENT
 @from_fields
 class SimpleRNNCell(_Cell, _Attributes, _Activation, _Sizes):
-    """A step of a network whose next state is a function of the input and of the state."""
+    """A step of a network whose next state is a function of the input and of the state.
+
+    >>> output, state = fluid.nn.SimpleRNNCell(2, 3)(fluid.ones([1, 2]))
+    >>> output.shape, state.shape
+    ([1, 3], [1, 3])
+    """
 
     def _also(self) -> str:
         return "" if self.kind == "tanh" else f", activation={self.kind}"
@@ -266,6 +271,11 @@ class GRU(_Along, _Attributes, _Ways):
 @RECURRENT
 @from_fields
 class SimpleRNN(_Along, _Attributes, _Activation, _Ways):
-    """A network whose next state is a function of the input and of the state."""
+    """A network whose next state is a function of the input and of the state.
+
+    >>> output, last = fluid.nn.SimpleRNN(2, 3)(fluid.ones([1, 5, 2]))
+    >>> output.shape, last.shape
+    ([1, 5, 3], [1, 1, 3])
+    """
 
     _cell = SimpleRNNCell

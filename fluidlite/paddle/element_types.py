@@ -91,17 +91,32 @@ def _kind(x: Any) -> str:
 
 
 def is_floating_point(x: Any) -> _Truth:
-    """Whether the elements of a tensor are fractions."""
+    """Whether the elements of a tensor are fractions.
+
+    >>> x = fluid.to_tensor([1.0])
+    >>> fluid.paddle.is_floating_point(x), fluid.paddle.is_floating_point(fluid.to_tensor([1]))
+    (True, False)
+    """
     return _kind(x) == "f"
 
 
 def is_integer(x: Any) -> _Truth:
-    """Whether the elements of a tensor are integers."""
+    """Whether the elements of a tensor are integers.
+
+    >>> x = fluid.to_tensor([1])
+    >>> fluid.paddle.is_integer(x), fluid.paddle.is_integer(fluid.to_tensor([1.0]))
+    (True, False)
+    """
     return _kind(x) in "iu"
 
 
 def is_complex(x: Any) -> _Truth:
-    """Whether the elements of a tensor are complex numbers."""
+    """Whether the elements of a tensor are complex numbers.
+
+    >>> x = fluid.to_tensor([1j])
+    >>> fluid.paddle.is_complex(x), fluid.paddle.is_complex(fluid.to_tensor([1.0]))
+    (True, False)
+    """
     return _kind(x) == "c"
 
 

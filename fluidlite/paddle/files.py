@@ -83,6 +83,10 @@ def load(path: Path | BytesIO, **configs: Any) -> Any:
         ArgumentError: an option is unknown.
         FileError: there is no such file.
         FileFormatError: it is not what it should be; says where.
+
+    >>> fluid.paddle.save({"step": 3}, "state.pdparams")
+    >>> fluid.paddle.load("state.pdparams")
+    {'step': 3}
     """
     _refuse_others("load", configs, _OF_LOAD)
     if isinstance(path, BytesIO):

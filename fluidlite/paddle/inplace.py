@@ -56,7 +56,12 @@ def _in_place(name: str) -> Callable[..., Any]:
 
 
 def where_(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
-    """The elements of x where a condition holds, and those of y elsewhere, in place of x."""
+    """The elements of x where a condition holds, and those of y elsewhere, in place of x.
+
+    >>> x = fluid.to_tensor([1.0, 2.0])
+    >>> fluid.paddle.where_(x > 1.5, x, fluid.zeros([2])).tolist()
+    [0.0, 2.0]
+    """
     if isinstance(x, Variable):
         return where(condition, x, y)
     return condition.where_(x, y)

@@ -29,6 +29,11 @@ def enable_static() -> None:
     """Have creation functions and parameters build programs from here on.
 
     Names are counted as they were when programs were built last.
+
+    >>> fluid.paddle.enable_static()
+    >>> fluid.paddle.in_dynamic_mode()
+    False
+    >>> fluid.paddle.disable_static()
     """
     if in_dynamic_mode():
         unique_name.switch(_names.get())
@@ -40,6 +45,11 @@ def disable_static(place: object = None) -> None:
 
     Args:
         place: accepted; there is one place.
+
+    >>> fluid.paddle.enable_static()
+    >>> fluid.paddle.disable_static()
+    >>> fluid.paddle.in_dynamic_mode()
+    True
     """
     if not in_dynamic_mode():
         before, _ = unique_name.switch()

@@ -74,6 +74,12 @@ def set_rng_state(state_list: Sequence[GeneratorState], device: str | None = Non
     Raises:
         ArgumentError: it is something else.
         NoDeviceError: another device.
+
+    >>> state = fluid.paddle.get_rng_state()
+    >>> x = fluid.paddle.rand([2])
+    >>> fluid.paddle.set_rng_state(state)
+    >>> fluid.paddle.rand([2]).tolist() == x.tolist()
+    True
     """
     _need_cpu(device)
     if len(state_list) != 1 or not isinstance(state_list[0], GeneratorState):
@@ -82,7 +88,11 @@ def set_rng_state(state_list: Sequence[GeneratorState], device: str | None = Non
 
 
 def get_cuda_rng_state() -> list[GeneratorState]:
-    """No states: there is no GPU."""
+    """No states: there is no GPU.
+
+    >>> fluid.paddle.get_cuda_rng_state()
+    []
+    """
     return []
 
 
@@ -94,6 +104,8 @@ def set_cuda_rng_state(state_list: Sequence[GeneratorState]) -> None:
 
     Raises:
         ArgumentError: it is something else.
+
+    >>> fluid.paddle.set_cuda_rng_state(fluid.paddle.get_cuda_rng_state())
     """
     if len(state_list):
         raise ArgumentError(f"expected no states, as there is no GPU, got {len(state_list)}")

@@ -34,6 +34,8 @@ def check_shape(
     Raises:
         ArgumentError: it is something else.
         DTypeError: a variable is of another element type.
+
+    >>> fluid.paddle.check_shape([2, 3], "full")
     """
     if in_dynamic_mode():
         return

@@ -193,6 +193,12 @@ class Sampler(Described):
 
     Args:
         data_source: the samples; their number is asked for.
+
+    >>> class Reversed(fluid.io.Sampler):
+    ...     def __iter__(self):
+    ...         return iter(range(len(self.data_source) - 1, -1, -1))
+    >>> [*Reversed(["a", "b", "c"])]
+    [2, 1, 0]
     """
 
     def __init__(self, data_source: Sized | None = None) -> None:

@@ -247,6 +247,9 @@ class InMemoryDataset(PageViews, DatasetBase):
     """Files of slots that are read into memory, and shuffled there.
 
     Zeros in sequences are left out, as in fluid 1.8; a sequence of nothing else is one zero.
+
+    >>> dataset = fluid.DatasetFactory().create_dataset("InMemoryDataset")
+    >>> dataset.set_batch_size(4)
     """
 
     _feed = "MultiSlotInMemoryDataFeed"

@@ -362,6 +362,10 @@ def verify(graph: Graph) -> None:
     Raises:
         GraphError: a value is read before it is made, made twice, or given back and not made; users
             are not up to date; or what is started is not waited for once.
+
+    >>> from fluidlite.runtime import passes
+    >>> passes.verify.__name__
+    'verify'
     """
     known = set() if graph.around is None else {v.number for v in graph.captured}
     known.update(v.number for v in graph.inputs.values())

@@ -95,6 +95,12 @@ class Certificate:
     """A report that the gradients of a program are derivatives, which others can check again.
 
     ``str`` gives its text; :func:`check_certificate` and :meth:`recheck` do the work once more.
+
+    >>> x = fluid.data("x", [2])
+    >>> x.stop_gradient = False
+    >>> loss = fluid.layers.reduce_sum(fluid.layers.square(x))
+    >>> _ = fluid.backward.gradients(loss, x)
+    >>> certificate = fluid.transform.certify(fluid.default_main_program())
     """
 
     digest: str  #: of the program's text

@@ -32,6 +32,10 @@ class Linearized(NamedTuple):
     residuals: variables of ``program`` to fetch; variables of those names are fed to
         ``linear.program``.
     linear: what computes the changes of outputs from tangents of inputs and the residuals.
+
+    >>> x = fluid.data("x", [2])
+    >>> y = fluid.layers.square(x)
+    >>> linear = fluid.transform.linearize(fluid.default_main_program(), [y], [x])
     """
 
     program: Program

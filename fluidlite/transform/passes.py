@@ -28,6 +28,12 @@ class ProgramPass:
         change: changes the copy that it is given, or gives another program.
         contract: what it needs, gives and keeps.
         options: arguments of ``change`` beside the program.
+
+    >>> @fluid.transform.program_pass
+    ... def unchanged(program):
+    ...     return program
+    >>> type(unchanged).__name__
+    'ProgramPass'
     """
 
     name: str

@@ -109,6 +109,9 @@ class Patch:
     """What makes another program of a program; false when the two are the same.
 
     Made by :func:`make_patch` and :meth:`parse`; its text is that of the file.
+
+    >>> before = fluid.Program()
+    >>> patch = fluid.transform.make_patch(before, before.clone())
     """
 
     before: Identity

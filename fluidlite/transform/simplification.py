@@ -26,7 +26,12 @@ _ROUNDS = 100  #: applications of laws, at most
 
 @dataclass(frozen=True, repr=False)
 class Simplification:
-    """What :func:`simplification` did: a program, and how it came about."""
+    """What :func:`simplification` did: a program, and how it came about.
+
+    >>> x = fluid.data("x", [2])
+    >>> y = fluid.layers.scale(fluid.layers.scale(x, 2.0), 3.0)
+    >>> result = fluid.transform.simplification(fluid.default_main_program(), [y])
+    """
 
     program: Program
     #: names of laws, and the formula behind each that changes it; the first one is what was given

@@ -39,7 +39,11 @@ _NOTES: dict[str, tuple[str, Callable[[Any], str]]] = {
 
 @dataclass(frozen=True)
 class Conflict:
-    """What two changes of a program say in two ways, or do to its values."""
+    """What two changes of a program say in two ways, or do to its values.
+
+    >>> issubclass(fluid.transform.Conflict, tuple)
+    False
+    """
 
     where: str  #: the block, and the operator or variable in it
     what: str  #: which part of it

@@ -348,7 +348,14 @@ def declarative(func: Callable[..., Any]) -> Callable[..., Any]:
 
 @FUNCTIONS
 def dygraph_to_static_func(dygraph_func: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that appends what another one does to the default program, where that builds."""
+    """A function that appends what another one does to the default program, where that builds.
+
+    >>> @fluid.dygraph.dygraph_to_static_func
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(fluid.data("x", [None, 3])).shape
+    (-1, 3)
+    """
     if not callable(dygraph_func):
         raise ArgumentError(f"expected a function to decorate, got {dygraph_func!r:.60}")
 

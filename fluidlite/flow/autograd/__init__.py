@@ -168,6 +168,12 @@ def inference_mode(mode: bool = True) -> RecordingGuard:
 
     Args:
         mode: False: they are.
+
+    >>> x = fluid.flow.ones(1, requires_grad=True)
+    >>> with fluid.flow.inference_mode():
+    ...     y = 2 * x
+    >>> y.requires_grad
+    False
     """
     return RecordingGuard(not mode)
 

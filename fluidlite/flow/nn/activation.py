@@ -26,6 +26,11 @@ class _AlongDim(FunctionModule):
 
 
 class ReLU(FunctionModule):
+    """
+    >>> fluid.flow.nn.ReLU()(fluid.flow.tensor([-1.0, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+
     @options_of(F.relu)
     def __init__(self) -> None: ...
 
@@ -62,6 +67,11 @@ class CELU(FunctionModule, calls=F.celu):
 
 
 class GELU(FunctionModule):
+    """
+    >>> fluid.flow.nn.GELU()(fluid.flow.tensor([0.0, 1.0])).numpy().round(4)
+    array([0.    , 0.8413], dtype=float32)
+    """
+
     shows = ()
 
     @options_of(F.gelu)
@@ -119,16 +129,29 @@ class Threshold(FunctionModule, calls=F.threshold):
 
 
 class GLU(FunctionModule):
+    """
+    >>> fluid.flow.nn.GLU()(fluid.flow.tensor([1.0, 2.0, 0.0, 0.0])).tolist()
+    [0.5, 1.0]
+    """
+
     shows = ()
 
     @options_of(F.glu)
     def __init__(self) -> None: ...
 
 
-class Softmax(_AlongDim, calls=F.softmax): ...
+class Softmax(_AlongDim, calls=F.softmax):
+    """
+    >>> fluid.flow.nn.Softmax(0)(fluid.flow.tensor([0.0, 0.0])).tolist()
+    [0.5, 0.5]
+    """
 
 
-class LogSoftmax(_AlongDim, calls=F.log_softmax): ...
+class LogSoftmax(_AlongDim, calls=F.log_softmax):
+    """
+    >>> fluid.flow.nn.LogSoftmax(0)(fluid.flow.tensor([0.0, 0.0])).numpy().round(4)
+    array([-0.6931, -0.6931], dtype=float32)
+    """
 
 
 class PReLU(Module):
@@ -139,6 +162,9 @@ class PReLU(Module):
         init: the first slope.
         device: the CPU, or None.
         dtype: element type of the slopes.
+
+    >>> fluid.flow.nn.PReLU()(fluid.flow.tensor([-2.0, 2.0])).tolist()
+    [-0.5, 2.0]
     """
 
     def __init__(

@@ -53,6 +53,10 @@ class ModuleList(HeldInOrder, Module):
 
     Args:
         modules: modules; none when None.
+
+    >>> layers = fluid.flow.nn.ModuleList([fluid.flow.nn.Linear(2, 3), fluid.flow.nn.Linear(3, 1)])
+    >>> len(layers), layers[1]
+    (2, Linear(in_features=3, out_features=1, bias=True))
     """
 
     _holds, _adds = "own_modules", "add_module"
@@ -81,6 +85,12 @@ class ModuleDict(HeldByName, Module):
 
     Args:
         modules: a dictionary; none when None.
+
+    >>> layers = fluid.flow.nn.ModuleDict(
+    ...     {"first": fluid.flow.nn.Linear(2, 3), "act": fluid.flow.nn.ReLU()}
+    ... )
+    >>> [*layers.keys()], layers["act"]
+    (['first', 'act'], ReLU())
     """
 
     _holds, _adds = "own_modules", "add_module"
@@ -111,6 +121,10 @@ class ParameterList(HeldInOrder, Module):
 
     Args:
         parameters: parameters; none when None.
+
+    >>> parameters = fluid.flow.nn.ParameterList([fluid.flow.nn.Parameter(fluid.flow.ones(2))])
+    >>> len(parameters), parameters[0].tolist()
+    (1, [1.0, 1.0])
     """
 
     _holds, _adds = "own_parameters", "register_parameter"
@@ -133,6 +147,10 @@ class ParameterDict(HeldByName, Module):
 
     Args:
         parameters: a dictionary; none when None.
+
+    >>> x = fluid.flow.ones(2)
+    >>> fluid.flow.nn.ParameterDict({"scale": fluid.flow.nn.Parameter(x)})["scale"].shape
+    oneflow.Size([2])
     """
 
     _holds, _adds = "own_parameters", "register_parameter"

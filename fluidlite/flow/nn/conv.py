@@ -114,14 +114,22 @@ class Conv1d(_Convolution):
 
 @CONVOLUTIONS
 class Conv2d(_Convolution):
-    """Images convolved with filters, plus a bias; see :class:`Conv1d`."""
+    """Images convolved with filters, plus a bias; see :class:`Conv1d`.
+
+    >>> fluid.flow.nn.Conv2d(3, 8, 3, padding=1)(fluid.flow.ones(1, 3, 4, 4)).shape
+    oneflow.Size([1, 8, 4, 4])
+    """
 
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv2d)
 
 
 @CONVOLUTIONS
 class Conv3d(_Convolution):
-    """Volumes convolved with filters, plus a bias; see :class:`Conv1d`."""
+    """Volumes convolved with filters, plus a bias; see :class:`Conv1d`.
+
+    >>> fluid.flow.nn.Conv3d(3, 8, 3, padding=1)(fluid.flow.ones(1, 3, 4, 4, 4)).shape
+    oneflow.Size([1, 8, 4, 4, 4])
+    """
 
     dimensions = 3
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv3d)
@@ -143,7 +151,11 @@ class _Transposed(_Filters):
 
 @CONVOLUTIONS
 class ConvTranspose1d(_Transposed):
-    """The adjoint of a convolution of sequences, plus a bias."""
+    """The adjoint of a convolution of sequences, plus a bias.
+
+    >>> fluid.flow.nn.ConvTranspose1d(3, 8, 2, stride=2)(fluid.flow.ones(1, 3, 4)).shape
+    oneflow.Size([1, 8, 8])
+    """
 
     dimensions = 1
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv_transpose1d)
@@ -151,14 +163,22 @@ class ConvTranspose1d(_Transposed):
 
 @CONVOLUTIONS
 class ConvTranspose2d(_Transposed):
-    """The adjoint of a convolution of images, plus a bias."""
+    """The adjoint of a convolution of images, plus a bias.
+
+    >>> fluid.flow.nn.ConvTranspose2d(3, 8, 2, stride=2)(fluid.flow.ones(1, 3, 4, 4)).shape
+    oneflow.Size([1, 8, 8, 8])
+    """
 
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv_transpose2d)
 
 
 @CONVOLUTIONS
 class ConvTranspose3d(_Transposed):
-    """The adjoint of a convolution of volumes, plus a bias."""
+    """The adjoint of a convolution of volumes, plus a bias.
+
+    >>> fluid.flow.nn.ConvTranspose3d(3, 8, 2, stride=2)(fluid.flow.ones(1, 3, 4, 4, 4)).shape
+    oneflow.Size([1, 8, 8, 8, 8])
+    """
 
     dimensions = 3
     function: ClassVar[Callable[..., Any]] = staticmethod(F.conv_transpose3d)

@@ -124,6 +124,9 @@ class Bilinear(_Product):
     Args:
         in1_features, in2_features: the last sizes of the inputs.
         out_features: the last size of the output.
+
+    >>> fluid.flow.nn.Bilinear(2, 3, 4)(fluid.flow.ones(5, 2), fluid.flow.ones(5, 3)).shape
+    oneflow.Size([5, 4])
     """
 
     __init__: Callable[..., None] = Spelling({}, types={"int | None": "int"})(_Product.__init__)
@@ -150,6 +153,9 @@ class Embedding(Module):
 
     Raises:
         ArgumentError: ``padding_idx`` is no row.
+
+    >>> fluid.flow.nn.Embedding(10, 4)(fluid.flow.tensor([1, 2, 3])).shape
+    oneflow.Size([3, 4])
     """
 
     num_embeddings: int
@@ -184,7 +190,11 @@ class Embedding(Module):
 
 
 class Identity(FunctionModule):
-    """The input; takes any arguments, as a place-holder does."""
+    """The input; takes any arguments, as a place-holder does.
+
+    >>> fluid.flow.nn.Identity()(fluid.flow.tensor([1.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
 
     function: ClassVar[Callable[..., Any]] = staticmethod(lambda input: input)
 
@@ -202,6 +212,12 @@ class Flatten(FunctionModule):
 
 
 class CosineSimilarity(FunctionModule):
+    """
+    >>> x = fluid.flow.tensor([[1.0, 0.0]])
+    >>> fluid.flow.nn.CosineSimilarity()(x, fluid.flow.tensor([[1.0, 1.0]])).numpy().round(4)
+    array([0.7071], dtype=float32)
+    """
+
     @options_of(F.cosine_similarity, 2)
     def __init__(self) -> None: ...
 
@@ -227,22 +243,38 @@ class _Dropout(Module):
 
 
 class Dropout(_Dropout):
-    """Elements set to 0 with probability p in training, the others divided by 1 - p."""
+    """Elements set to 0 with probability p in training, the others divided by 1 - p.
+
+    >>> fluid.flow.nn.Dropout(0.5).eval()(fluid.flow.tensor([1.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """
 
 
 class Dropout1d(_Dropout):
-    """The same for whole channels of [N, C, L]."""
+    """The same for whole channels of [N, C, L].
+
+    >>> fluid.flow.nn.Dropout1d(0.5).eval()(fluid.flow.ones(1, 2, 3)).shape
+    oneflow.Size([1, 2, 3])
+    """
 
     function: Any = staticmethod(F.dropout1d)
 
 
 class Dropout2d(_Dropout):
-    """The same for whole channels of [N, C, H, W]."""
+    """The same for whole channels of [N, C, H, W].
+
+    >>> fluid.flow.nn.Dropout2d(0.5).eval()(fluid.flow.ones(1, 2, 3, 3)).shape
+    oneflow.Size([1, 2, 3, 3])
+    """
 
     function: Any = staticmethod(F.dropout2d)
 
 
 class Dropout3d(_Dropout):
-    """The same for whole channels of [N, C, D, H, W]."""
+    """The same for whole channels of [N, C, D, H, W].
+
+    >>> fluid.flow.nn.Dropout3d(0.5).eval()(fluid.flow.ones(1, 2, 3, 3, 3)).shape
+    oneflow.Size([1, 2, 3, 3, 3])
+    """
 
     function: Any = staticmethod(F.dropout3d)

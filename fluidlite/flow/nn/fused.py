@@ -82,12 +82,24 @@ class _AddsAndActivates(Module):
 
 
 class FusedBatchNorm1d(_AddsAndActivates, BatchNorm1d):
-    """A normalisation of channels with relu behind it; see ``BatchNorm1d``."""
+    """A normalisation of channels with relu behind it; see ``BatchNorm1d``.
+
+    >>> fluid.flow.nn.FusedBatchNorm1d(2)(fluid.flow.ones(3, 2)).shape
+    oneflow.Size([3, 2])
+    """
 
 
 class FusedBatchNorm2d(_AddsAndActivates, BatchNorm2d):
-    """A normalisation of channels with relu behind it; see ``BatchNorm2d``."""
+    """A normalisation of channels with relu behind it; see ``BatchNorm2d``.
+
+    >>> fluid.flow.nn.FusedBatchNorm2d(2)(fluid.flow.ones(3, 2, 4, 4)).shape
+    oneflow.Size([3, 2, 4, 4])
+    """
 
 
 class FusedBatchNorm3d(_AddsAndActivates, BatchNorm3d):
-    """A normalisation of channels with relu behind it; see ``BatchNorm3d``."""
+    """A normalisation of channels with relu behind it; see ``BatchNorm3d``.
+
+    >>> fluid.flow.nn.FusedBatchNorm3d(2)(fluid.flow.ones(3, 2, 4, 4, 4)).shape
+    oneflow.Size([3, 2, 4, 4, 4])
+    """

@@ -52,7 +52,11 @@ class _Affine(Module):
 
 @NORMS
 class LayerNorm(_Affine):
-    """Normalisation over the last dimensions of each sample."""
+    """Normalisation over the last dimensions of each sample.
+
+    >>> fluid.flow.nn.LayerNorm(2)(fluid.flow.tensor([[1.0, 3.0]])).numpy().round(4)
+    array([[-1.,  1.]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -81,7 +85,11 @@ class LayerNorm(_Affine):
 @NORMS
 @from_fields
 class GroupNorm(_Affine):
-    """Normalisation of each group of channels of each sample."""
+    """Normalisation of each group of channels of each sample.
+
+    >>> fluid.flow.nn.GroupNorm(1, 2)(fluid.flow.tensor([[1.0, 3.0]])).numpy().round(4)
+    array([[-1.,  1.]], dtype=float32)
+    """
 
     num_groups: int
     num_channels: int
@@ -107,7 +115,11 @@ class GroupNorm(_Affine):
 
 @NORMS
 class RMSNorm(_Affine):
-    """Division of each sample by the root of the mean square of its last dimensions."""
+    """Division of each sample by the root of the mean square of its last dimensions.
+
+    >>> fluid.flow.nn.RMSNorm(2)(fluid.flow.tensor([[3.0, 3.0]])).numpy().round(4)
+    array([[1., 1.]], dtype=float32)
+    """
 
     def __init__(
         self,
@@ -140,6 +152,9 @@ class RMSLayerNorm(Module):
     Args:
         hidden_size: the size of the last dimension.
         eps: keeps the root away from 0.
+
+    >>> fluid.flow.nn.RMSLayerNorm(2)(fluid.flow.tensor([[3.0, 3.0]])).numpy().round(4)
+    array([[1., 1.]], dtype=float32)
     """
 
     def __init__(self, hidden_size: int, eps: float = 1e-6) -> None:
@@ -225,14 +240,22 @@ class BatchNorm1d(_Tracked):
 
 @NORMS
 class BatchNorm2d(_Tracked):
-    """Normalisation of each channel of [N, C, H, W] over a batch."""
+    """Normalisation of each channel of [N, C, H, W] over a batch.
+
+    >>> fluid.flow.nn.BatchNorm2d(2)(fluid.flow.ones(3, 2, 4, 4)).shape
+    oneflow.Size([3, 2, 4, 4])
+    """
 
     ranks: ClassVar[tuple[int, ...]] = (4,)
 
 
 @NORMS
 class BatchNorm3d(_Tracked):
-    """Normalisation of each channel of [N, C, D, H, W] over a batch."""
+    """Normalisation of each channel of [N, C, D, H, W] over a batch.
+
+    >>> fluid.flow.nn.BatchNorm3d(2)(fluid.flow.ones(3, 2, 4, 4, 4)).shape
+    oneflow.Size([3, 2, 4, 4, 4])
+    """
 
     ranks: ClassVar[tuple[int, ...]] = (5,)
 
@@ -248,20 +271,32 @@ class _InstanceNorm(_Tracked):
 
 @NORMS
 class InstanceNorm1d(_InstanceNorm):
-    """Normalisation of each channel of each sample of [N, C, L]."""
+    """Normalisation of each channel of each sample of [N, C, L].
+
+    >>> fluid.flow.nn.InstanceNorm1d(1)(fluid.flow.tensor([[[1.0, 3.0]]])).numpy().round(4)
+    array([[[-1.,  1.]]], dtype=float32)
+    """
 
     ranks: ClassVar[tuple[int, ...]] = (3,)
 
 
 @NORMS
 class InstanceNorm2d(_InstanceNorm):
-    """Normalisation of each channel of each sample of [N, C, H, W]."""
+    """Normalisation of each channel of each sample of [N, C, H, W].
+
+    >>> fluid.flow.nn.InstanceNorm2d(2)(fluid.flow.ones(3, 2, 4, 4)).shape
+    oneflow.Size([3, 2, 4, 4])
+    """
 
     ranks: ClassVar[tuple[int, ...]] = (4,)
 
 
 @NORMS
 class InstanceNorm3d(_InstanceNorm):
-    """Normalisation of each channel of each sample of [N, C, D, H, W]."""
+    """Normalisation of each channel of each sample of [N, C, D, H, W].
+
+    >>> fluid.flow.nn.InstanceNorm3d(2)(fluid.flow.ones(3, 2, 4, 4, 4)).shape
+    oneflow.Size([3, 2, 4, 4, 4])
+    """
 
     ranks: ClassVar[tuple[int, ...]] = (5,)

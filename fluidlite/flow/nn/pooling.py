@@ -39,21 +39,41 @@ class MaxPool3d(_Windows):
 
 
 class AvgPool1d(_Windows):
+    """
+    >>> fluid.flow.nn.AvgPool1d(2)(fluid.flow.tensor([[[1.0, 3.0, 5.0, 7.0]]])).tolist()
+    [[[2.0, 6.0]]]
+    """
+
     @options_of(F.avg_pool1d)
     def __init__(self) -> None: ...
 
 
 class AvgPool2d(_Windows):
+    """
+    >>> fluid.flow.nn.AvgPool2d(2)(fluid.flow.tensor([[[[1.0, 3.0], [5.0, 7.0]]]])).tolist()
+    [[[[4.0]]]]
+    """
+
     @options_of(F.avg_pool2d)
     def __init__(self) -> None: ...
 
 
 class AvgPool3d(_Windows):
+    """
+    >>> fluid.flow.nn.AvgPool3d(2)(fluid.flow.ones(1, 1, 2, 2, 2)).tolist()
+    [[[[[1.0]]]]]
+    """
+
     @options_of(F.avg_pool3d)
     def __init__(self) -> None: ...
 
 
 class AdaptiveAvgPool1d(FunctionModule):
+    """
+    >>> fluid.flow.nn.AdaptiveAvgPool1d(2)(fluid.flow.tensor([[[1.0, 3.0, 5.0, 7.0]]])).tolist()
+    [[[2.0, 6.0]]]
+    """
+
     shows = ()
 
     @options_of(F.adaptive_avg_pool1d)
@@ -61,6 +81,11 @@ class AdaptiveAvgPool1d(FunctionModule):
 
 
 class AdaptiveMaxPool1d(FunctionModule):
+    """
+    >>> fluid.flow.nn.AdaptiveMaxPool1d(2)(fluid.flow.tensor([[[1.0, 3.0, 5.0, 7.0]]])).tolist()
+    [[[3.0, 7.0]]]
+    """
+
     shows = ("output_size",)
 
     @options_of(F.adaptive_max_pool1d)
@@ -68,6 +93,12 @@ class AdaptiveMaxPool1d(FunctionModule):
 
 
 class AdaptiveAvgPool2d(FunctionModule):
+    """
+    >>> x = fluid.flow.tensor([[[[1.0, 3.0], [5.0, 7.0]]]])
+    >>> fluid.flow.nn.AdaptiveAvgPool2d(1)(x).tolist()
+    [[[[4.0]]]]
+    """
+
     shows = ()
 
     @options_of(F.adaptive_avg_pool2d)
@@ -75,6 +106,12 @@ class AdaptiveAvgPool2d(FunctionModule):
 
 
 class AdaptiveMaxPool2d(FunctionModule):
+    """
+    >>> x = fluid.flow.tensor([[[[1.0, 3.0], [5.0, 7.0]]]])
+    >>> fluid.flow.nn.AdaptiveMaxPool2d(1)(x).tolist()
+    [[[[7.0]]]]
+    """
+
     shows = ("output_size",)
 
     @options_of(F.adaptive_max_pool2d)
@@ -82,6 +119,11 @@ class AdaptiveMaxPool2d(FunctionModule):
 
 
 class AdaptiveAvgPool3d(FunctionModule):
+    """
+    >>> fluid.flow.nn.AdaptiveAvgPool3d(1)(fluid.flow.ones(1, 1, 2, 2, 2)).tolist()
+    [[[[[1.0]]]]]
+    """
+
     shows = ()
 
     @options_of(F.adaptive_avg_pool3d)
@@ -89,6 +131,11 @@ class AdaptiveAvgPool3d(FunctionModule):
 
 
 class AdaptiveMaxPool3d(FunctionModule):
+    """
+    >>> fluid.flow.nn.AdaptiveMaxPool3d(1)(fluid.flow.ones(1, 1, 2, 2, 2)).tolist()
+    [[[[[1.0]]]]]
+    """
+
     shows = ("output_size",)
 
     @options_of(F.adaptive_max_pool3d)

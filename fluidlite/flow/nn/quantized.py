@@ -279,7 +279,11 @@ TRAINED = CONVOLUTIONS.extended(
 
 @TRAINED
 class QatConv1d(_Trained, Conv1d):
-    """Sequences convolved with filters, both as few bits have them."""
+    """Sequences convolved with filters, both as few bits have them.
+
+    >>> fluid.flow.nn.QatConv1d(1, 2, 3)(fluid.flow.ones(1, 1, 5)).shape
+    oneflow.Size([1, 2, 3])
+    """
 
 
 @TRAINED
@@ -293,4 +297,8 @@ class QatConv2d(_Trained, Conv2d):
 
 @TRAINED
 class QatConv3d(_Trained, Conv3d):
-    """Volumes convolved with filters, both as few bits have them."""
+    """Volumes convolved with filters, both as few bits have them.
+
+    >>> fluid.flow.nn.QatConv3d(1, 2, 3)(fluid.flow.ones(1, 1, 5, 5, 5)).shape
+    oneflow.Size([1, 2, 3, 3, 3])
+    """

@@ -145,7 +145,11 @@ class LSTMCell(_Cell, _Placing, _Bias, _Sizes):
 @RECURRENT
 @from_fields
 class GRUCell(_Cell, _Placing, _Bias, _Sizes):
-    """A step of a GRU: gates r, z, n."""
+    """A step of a GRU: gates r, z, n.
+
+    >>> fluid.flow.nn.GRUCell(2, 3)(fluid.flow.ones(1, 2)).shape
+    oneflow.Size([1, 3])
+    """
 
     kind = "GRU"
 
@@ -153,7 +157,11 @@ class GRUCell(_Cell, _Placing, _Bias, _Sizes):
 @RECURRENT
 @from_fields
 class RNNCell(_Cell, _Placing, _Nonlinearity, _Bias, _Sizes):
-    """A step of a network whose next state is a function of the input and of the state."""
+    """A step of a network whose next state is a function of the input and of the state.
+
+    >>> fluid.flow.nn.RNNCell(2, 3)(fluid.flow.ones(1, 2)).shape
+    oneflow.Size([1, 3])
+    """
 
 
 @from_fields
@@ -257,7 +265,12 @@ class LSTM(_Along, _Placing, _Projection, _Ways, _Layers):
 @RECURRENT
 @from_fields
 class GRU(_Along, _Placing, _Ways, _Layers):
-    """A GRU along time: gates r, z, n."""
+    """A GRU along time: gates r, z, n.
+
+    >>> output, last = fluid.flow.nn.GRU(2, 3)(fluid.flow.ones(5, 1, 2))
+    >>> output.shape, last.shape
+    (oneflow.Size([5, 1, 3]), oneflow.Size([1, 1, 3]))
+    """
 
     kind = "GRU"
 
@@ -265,4 +278,9 @@ class GRU(_Along, _Placing, _Ways, _Layers):
 @RECURRENT
 @from_fields
 class RNN(_Along, _Placing, _Ways, _Nonlinearity, _Layers):
-    """A network along time whose next state is a function of the input and of the state."""
+    """A network along time whose next state is a function of the input and of the state.
+
+    >>> output, last = fluid.flow.nn.RNN(2, 3)(fluid.flow.ones(5, 1, 2))
+    >>> output.shape, last.shape
+    (oneflow.Size([5, 1, 3]), oneflow.Size([1, 1, 3]))
+    """

@@ -141,19 +141,37 @@ class _Unpool(Module):
 
 
 class MaxUnpool1d(_Unpool):
-    """Zeros, and the largest elements of windows of lines where they were."""
+    """Zeros, and the largest elements of windows of lines where they were.
+
+    >>> x = fluid.flow.tensor([[[1.0, 3.0, 4.0, 2.0]]])
+    >>> values, indices = fluid.flow.nn.MaxPool1d(2, return_indices=True)(x)
+    >>> fluid.flow.nn.MaxUnpool1d(2)(values, indices).tolist()
+    [[[0.0, 3.0, 4.0, 0.0]]]
+    """
 
     function: Any = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_Unpool):
-    """Zeros, and the largest elements of windows of images where they were."""
+    """Zeros, and the largest elements of windows of images where they were.
+
+    >>> x = fluid.flow.tensor([[[[1.0, 3.0], [4.0, 2.0]]]])
+    >>> values, indices = fluid.flow.nn.MaxPool2d(2, return_indices=True)(x)
+    >>> fluid.flow.nn.MaxUnpool2d(2)(values, indices).tolist()
+    [[[[0.0, 0.0], [4.0, 0.0]]]]
+    """
 
     function: Any = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_Unpool):
-    """Zeros, and the largest elements of windows of volumes where they were."""
+    """Zeros, and the largest elements of windows of volumes where they were.
+
+    >>> x = fluid.flow.ones(1, 1, 2, 2, 2)
+    >>> values, indices = fluid.flow.nn.MaxPool3d(2, return_indices=True)(x)
+    >>> fluid.flow.nn.MaxUnpool3d(2)(values, indices).shape
+    oneflow.Size([1, 1, 2, 2, 2])
+    """
 
     function: Any = staticmethod(F.max_unpool3d)
 
@@ -181,7 +199,11 @@ class _Padding(FunctionModule):
 
 @from_fields
 class ConstantPad1d(_Padding):
-    """A number around lines."""
+    """A number around lines.
+
+    >>> fluid.flow.nn.ConstantPad1d(1, 9.0)(fluid.flow.tensor([[[1.0, 2.0]]])).tolist()
+    [[[9.0, 1.0, 2.0, 9.0]]]
+    """
 
     value: float = 0.0
     dimensions: ClassVar[int] = 1
@@ -189,44 +211,73 @@ class ConstantPad1d(_Padding):
 
 @from_fields
 class ConstantPad2d(_Padding):
-    """A number around images."""
+    """A number around images.
+
+    >>> x = fluid.flow.tensor([[[[1.0, 2.0]]]])
+    >>> fluid.flow.nn.ConstantPad2d((1, 0, 0, 0), 9.0)(x).tolist()
+    [[[[9.0, 1.0, 2.0]]]]
+    """
 
     value: float = 0.0
 
 
 @from_fields
 class ConstantPad3d(_Padding):
-    """A number around volumes."""
+    """A number around volumes.
+
+    >>> fluid.flow.nn.ConstantPad3d(1, 9.0)(fluid.flow.ones(1, 1, 2, 2, 2)).shape
+    oneflow.Size([1, 1, 4, 4, 4])
+    """
 
     value: float = 0.0
     dimensions: ClassVar[int] = 3
 
 
 class ZeroPad2d(_Padding):
-    """Zeros around images."""
+    """Zeros around images.
+
+    >>> fluid.flow.nn.ZeroPad2d((1, 0, 0, 0))(fluid.flow.tensor([[[[1.0, 2.0]]]])).tolist()
+    [[[[0.0, 1.0, 2.0]]]]
+    """
 
 
 class ReflectionPad1d(_Padding):
-    """Lines mirrored at their ends, without the last element."""
+    """Lines mirrored at their ends, without the last element.
+
+    >>> fluid.flow.nn.ReflectionPad1d(1)(fluid.flow.tensor([[[1.0, 2.0, 3.0]]])).tolist()
+    [[[2.0, 1.0, 2.0, 3.0, 2.0]]]
+    """
 
     dimensions: ClassVar[int] = 1
     mode: ClassVar[str] = "reflect"
 
 
 class ReflectionPad2d(_Padding):
-    """Images mirrored at their edges, without the last element."""
+    """Images mirrored at their edges, without the last element.
+
+    >>> fluid.flow.nn.ReflectionPad2d(1)(fluid.flow.ones(1, 1, 2, 2)).shape
+    oneflow.Size([1, 1, 4, 4])
+    """
 
     mode = "reflect"
 
 
 class ReplicationPad1d(_Padding):
-    """The last elements of lines repeated."""
+    """The last elements of lines repeated.
+
+    >>> fluid.flow.nn.ReplicationPad1d(1)(fluid.flow.tensor([[[1.0, 2.0, 3.0]]])).tolist()
+    [[[1.0, 1.0, 2.0, 3.0, 3.0]]]
+    """
 
     dimensions: ClassVar[int] = 1
     mode: ClassVar[str] = "replicate"
 
 
 class ReplicationPad2d(_Padding):
-    """The last elements of images repeated."""
+    """The last elements of images repeated.
+
+    >>> fluid.flow.nn.ReplicationPad2d(1)(fluid.flow.ones(1, 1, 2, 2)).shape
+    oneflow.Size([1, 1, 4, 4])
+    """
 
     mode = "replicate"

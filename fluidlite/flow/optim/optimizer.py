@@ -47,6 +47,10 @@ class Optimizer:
     Raises:
         ArgumentError: something is no leaf that wants a gradient, stands twice, or is no option;
             there is nothing to update.
+
+    >>> optimizer = fluid.flow.optim.SGD([fluid.flow.nn.Parameter(fluid.flow.ones(1))], lr=0.1)
+    >>> isinstance(optimizer, fluid.flow.optim.Optimizer), optimizer.param_groups[0]["lr"]
+    (True, 0.1)
     """
 
     #: options -> from which number on they are; what else is no number or has no bound

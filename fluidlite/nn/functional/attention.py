@@ -159,7 +159,13 @@ sparse_attention: Callable[..., Tensor] = gpu_only(
     Args:
         query, key, value: [N, heads, T, D].
         sparse_csr_offset, sparse_csr_columns: which keys each query sees.
-        key_padding_mask, attn_mask: what is hidden further.
+        key_padding_mask, attn_mask: masks that hide further keys.
+
+    >>> x = fluid.ones([1, 1, 2, 4])
+    >>> fluid.nn.functional.sparse_attention(x, x, x, fluid.ones([3]), fluid.ones([2]))
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.UnsupportedError: ...
     """,
     "scaled_dot_product_attention with a mask",
 )

@@ -29,7 +29,11 @@ __all__ = [
 
 
 def get_device() -> str:
-    """``"cpu"``."""
+    """``"cpu"``.
+
+    >>> fluid.paddle.get_device()
+    'cpu'
+    """
     return "cpu"
 
 
@@ -72,7 +76,10 @@ def get_available_custom_device() -> list[str]:
 
 
 def get_cudnn_version() -> int | None:
-    """None: there is no cuDNN."""
+    """None: there is no cuDNN.
+
+    >>> fluid.paddle.get_cudnn_version()
+    """
     return None
 
 
@@ -90,12 +97,20 @@ is_compiled_with_xpu: Final = _is_not("is_compiled_with_xpu")
 
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
-    """False, for every type."""
+    """False, for every type.
+
+    >>> fluid.paddle.is_compiled_with_custom_device("npu")
+    False
+    """
     return False
 
 
 def is_compiled_with_distribute() -> bool:
-    """Whether processes can be joined: they can, with MPI."""
+    """Whether processes can be joined: they can, with MPI.
+
+    >>> fluid.paddle.is_compiled_with_distribute()
+    True
+    """
     return True
 
 

@@ -17,7 +17,10 @@ F = TypeVar("F", bound=Callable[..., object])
 
 
 def disable_signal_handler() -> None:
-    """Nothing: no handlers of signals are put in place of Python's."""
+    """Nothing: no handlers of signals are put in place of Python's.
+
+    >>> fluid.paddle.disable_signal_handler()
+    """
 
 
 def deprecated(

@@ -47,7 +47,12 @@ NEEDED = (KERNEL_SELECTION.name,)
 
 
 def names() -> list[str]:
-    """The names of all passes, in order."""
+    """The names of all passes, in order.
+
+    >>> from fluidlite.runtime import passes
+    >>> passes.names()[:2]
+    ['copy_elimination', 'common_subexpressions']
+    """
     return list(dict.fromkeys(each.name for each in PIPELINE))
 
 
@@ -61,6 +66,10 @@ def selected(wish: str | Sequence[Pass] | None = None) -> tuple[Pass, ...]:
 
     Raises:
         ArgumentError: there is no pass of a name, or one that is needed is left out.
+
+    >>> from fluidlite.runtime import passes
+    >>> [each.name for each in passes.selected("dead_code")]
+    ['dead_code', 'dead_code', 'dead_code', 'kernel_selection']
     """
     if wish is not None and not isinstance(wish, str):
         return _ordered(wish)

@@ -60,6 +60,10 @@ def smooth_l1_loss(
         input, target: tensors.
         reduction: as of :func:`l1_loss`.
         beta: where the line begins; 0 for the size of the difference.
+
+    >>> x = fluid.flow.tensor([1.0])
+    >>> fluid.flow.nn.functional.smooth_l1_loss(x, fluid.flow.tensor([3.0])).item()
+    1.5
     """
     if beta < 0:
         raise located(ArgumentError, f"expected beta from 0 on, got {beta!r}")
@@ -91,8 +95,14 @@ margin_ranking_loss: Function = ONEFLOW(
 triplet_margin_loss: Function = ONEFLOW(
     margins.hinged_triplets,
     "triplet_margin_loss",
-    "The larger of 0 and ``margin`` plus the distance to what belongs together less that to what "
-    "does not; the gradient flows where both are 0.",
+    """The larger of 0 and ``margin`` plus the distance to the similar sample, less the distance
+    to the other one; the gradient flows where both are 0.
+
+    >>> near, far = fluid.flow.tensor([[0.0, 0.0]]), fluid.flow.tensor([[3.0, 4.0]])
+    >>> loss = fluid.flow.nn.functional.triplet_margin_loss(near, near, far, margin=6.0)
+    >>> round(loss.item(), 4)
+    1.0
+    """,
     fixed={"hinge": _hinge},
     defaults={"p": 2.0},
     input="anchor",
@@ -116,7 +126,12 @@ def sparse_softmax_cross_entropy(labels: Tensor, logits: Tensor) -> Tensor:
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
 ) -> Tensor:
-    """Half the square of the difference, and a line of slope delta beyond delta."""
+    """Half the square of the difference, and a line of slope delta beyond delta.
+
+    >>> x = fluid.flow.tensor([1.0])
+    >>> fluid.flow.nn.functional.huber_loss(x, fluid.flow.tensor([3.0])).item()
+    1.5
+    """
     return multiply(smooth_l1_loss(input, target, reduction, delta), delta)
 
 
@@ -138,6 +153,10 @@ def nll_loss(
 
     Raises:
         ShapeError: the target has another shape.
+
+    >>> x = fluid.flow.tensor([[-0.5, -1.0]])
+    >>> fluid.flow.nn.functional.nll_loss(x, fluid.flow.tensor([1])).item()
+    1.0
     """
     shape = input.array.shape
     if len(shape) == 1:
@@ -247,6 +266,10 @@ def binary_cross_entropy(
         target: 0 or 1, or probabilities, in the same shape.
         weight: of each element.
         reduction: as of :func:`l1_loss`.
+
+    >>> x, y = fluid.flow.tensor([0.5]), fluid.flow.tensor([1.0])
+    >>> round(fluid.flow.nn.functional.binary_cross_entropy(x, y).item(), 4)
+    0.6931
     """
     inside = greater_equal(multiply(input, 1.0 - input), _LEAST)
     parabola = multiply(square(subtract(input, target.detach())), 0.5 / _LEAST)
@@ -276,6 +299,10 @@ def kl_div(
         target: probabilities, or their logarithms.
         reduction: as of :func:`l1_loss`; or "batchmean", the sum over the first size.
         log_target: whether the target holds logarithms.
+
+    >>> x, y = fluid.flow.tensor([[0.0, 0.0]]), fluid.flow.tensor([[0.5, 0.5]])
+    >>> round(fluid.flow.nn.functional.kl_div(x, y, reduction="sum").item(), 4)
+    -0.6931
     """
     if log_target:
         loss = multiply(exp(target), subtract(target, input))
@@ -287,7 +314,12 @@ def kl_div(
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors along a dimension; lengths count as eps at least."""
+    """The cosine of the angle between vectors along a dimension; lengths count as eps at least.
+
+    >>> x, y = fluid.flow.tensor([[1.0, 0.0]]), fluid.flow.tensor([[1.0, 1.0]])
+    >>> fluid.flow.nn.functional.cosine_similarity(x, y).numpy().round(4)
+    array([0.7071], dtype=float32)
+    """
     one, other = (pow(shared_maximum(total(square(x), dim), eps * eps), 0.5) for x in (x1, x2))
     return divide(total(multiply(x1, x2), dim), multiply(one, other))
 
@@ -302,6 +334,10 @@ def cosine_embedding_loss(
         target: 1 or -1 for each pair.
         margin: up to which cosine unlike vectors cost nothing.
         reduction: as of :func:`l1_loss`.
+
+    >>> x, y = fluid.flow.tensor([[1.0, 0.0]]), fluid.flow.tensor([[0.0, 1.0]])
+    >>> fluid.flow.nn.functional.cosine_embedding_loss(x, y, fluid.flow.tensor([1])).item()
+    1.0
     """
     shared = np.sqrt(np.finfo(input1.array.dtype).eps)
     cosine = cosine_similarity(input1, input2, -1, float(shared) ** 2)

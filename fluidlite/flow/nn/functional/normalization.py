@@ -31,7 +31,11 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalisation of each group of channels of each sample; see :func:`batch_norm`."""
+    """Normalisation of each group of channels of each sample; see :func:`batch_norm`.
+
+    >>> fluid.flow.nn.functional.group_norm(fluid.flow.tensor([[1.0, 3.0]]), 1).numpy().round(4)
+    array([[-1.,  1.]], dtype=float32)
+    """
     channels = input.array.shape[1]
     if channels % num_groups:
         raise located(
@@ -64,6 +68,12 @@ def batch_norm(
     Raises:
         ArgumentError: there are no statistics to use.
         ShapeError: a channel has one element, in training.
+
+    >>> x = fluid.flow.tensor([[1.0], [3.0]])
+    >>> y = fluid.flow.tensor([2.0])
+    >>> fluid.flow.nn.functional.batch_norm(x, y, fluid.flow.tensor([1.0])).numpy().round(4)
+    array([[-1.],
+           [ 1.]], dtype=float32)
     """
     if not training and (running_mean is None or running_var is None):
         raise located(ArgumentError, "expected running_mean and running_var out of training")
@@ -122,6 +132,10 @@ def instance_norm(
         use_input_stats: False: use the running statistics.
         momentum: the share of the input in the new running statistics.
         eps: keeps the square root away from 0.
+
+    >>> x = fluid.flow.tensor([[[1.0, 3.0]]])
+    >>> fluid.flow.nn.functional.instance_norm(x).numpy().round(4)
+    array([[[-1.,  1.]]], dtype=float32)
     """
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)

@@ -60,6 +60,11 @@ def embedding(
         max_norm: rows that are longer are made as long, in the table, before they are looked up.
         norm_type: the norm that says how long they are.
         scale_grad_by_freq: the gradient of a row is divided by how often it is looked up.
+
+    >>> x = fluid.flow.tensor([2, 0])
+    >>> y = fluid.flow.tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+    >>> fluid.flow.nn.functional.embedding(x, y).tolist()
+    [[4.0, 5.0], [0.0, 1.0]]
     """
     if max_norm is not None:
         _shorten(weight, np.unique(input.array), float(max_norm), norm_type)
@@ -101,6 +106,9 @@ def one_hot(
         input: integers from 0 on.
         num_classes: the size of the new last dimension; -1 for the largest number and 1.
         on_value, off_value: what stands in place of 1 and 0.
+
+    >>> fluid.flow.nn.functional.one_hot(fluid.flow.tensor([0, 2]), num_classes=3).tolist()
+    [[1, 0, 0], [0, 0, 1]]
     """
     if (on_value, off_value) != (1, 0):
         return where(cast(one_hot(input, num_classes), "bool"), on_value, off_value)
@@ -130,6 +138,10 @@ def dropout(
         inplace: write the result to ``input``.
         generator: draws what is set to 0; the one that there is when None.
         addend: a tensor that is added to the result, or None.
+
+    >>> x = fluid.flow.tensor([1.0, 2.0])
+    >>> fluid.flow.nn.functional.dropout(x, 0.5, training=False).tolist()
+    [1.0, 2.0]
     """
     with drawing_from(generator):
         dropped = _dropped(input, None, p, training, inplace)
@@ -170,9 +182,35 @@ def _dropout_of_channels(
         return _dropped(input, [*range(input.array.ndim - rank)], p, training, inplace)
 
 
-dropout1d: Final = of_rank(1, _dropout_of_channels, "dropout1d")
-dropout2d: Final = of_rank(2, _dropout_of_channels, "dropout2d")
-dropout3d: Final = of_rank(3, _dropout_of_channels, "dropout3d")
+dropout1d: Final = of_rank(
+    1,
+    _dropout_of_channels,
+    "dropout1d",
+    example="""
+    >>> fluid.flow.nn.functional.dropout1d(fluid.flow.ones(1, 2, 3), 0.5, training=False).shape
+    oneflow.Size([1, 2, 3])
+    """,
+)
+dropout2d: Final = of_rank(
+    2,
+    _dropout_of_channels,
+    "dropout2d",
+    example="""
+    >>> x = fluid.flow.ones(1, 2, 3, 3)
+    >>> fluid.flow.nn.functional.dropout2d(x, 0.5, training=False).shape
+    oneflow.Size([1, 2, 3, 3])
+    """,
+)
+dropout3d: Final = of_rank(
+    3,
+    _dropout_of_channels,
+    "dropout3d",
+    example="""
+    >>> x = fluid.flow.ones(1, 2, 3, 3, 3)
+    >>> fluid.flow.nn.functional.dropout3d(x, 0.5, training=False).shape
+    oneflow.Size([1, 2, 3, 3, 3])
+    """,
+)
 
 
 def pad(

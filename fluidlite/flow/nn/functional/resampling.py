@@ -209,9 +209,39 @@ def _max_unpool(
     return reshape(found, [*lead, *sizes])
 
 
-max_unpool1d: Final = of_rank(1, _max_unpool, "max_unpool1d")
-max_unpool2d: Final = of_rank(2, _max_unpool, "max_unpool2d")
-max_unpool3d: Final = of_rank(3, _max_unpool, "max_unpool3d")
+max_unpool1d: Final = of_rank(
+    1,
+    _max_unpool,
+    "max_unpool1d",
+    example="""
+    >>> x = fluid.flow.tensor([[[1.0, 3.0, 4.0, 2.0]]])
+    >>> values, indices = fluid.flow.nn.functional.max_pool1d(x, 2, return_indices=True)
+    >>> fluid.flow.nn.functional.max_unpool1d(values, indices, 2).tolist()
+    [[[0.0, 3.0, 4.0, 0.0]]]
+    """,
+)
+max_unpool2d: Final = of_rank(
+    2,
+    _max_unpool,
+    "max_unpool2d",
+    example="""
+    >>> x = fluid.flow.tensor([[[[1.0, 3.0], [4.0, 2.0]]]])
+    >>> values, indices = fluid.flow.nn.functional.max_pool2d(x, 2, return_indices=True)
+    >>> fluid.flow.nn.functional.max_unpool2d(values, indices, 2).tolist()
+    [[[[0.0, 0.0], [4.0, 0.0]]]]
+    """,
+)
+max_unpool3d: Final = of_rank(
+    3,
+    _max_unpool,
+    "max_unpool3d",
+    example="""
+    >>> x = fluid.flow.ones(1, 1, 2, 2, 2)
+    >>> values, indices = fluid.flow.nn.functional.max_pool3d(x, 2, return_indices=True)
+    >>> fluid.flow.nn.functional.max_unpool3d(values, indices, 2).shape
+    oneflow.Size([1, 1, 2, 2, 2])
+    """,
+)
 
 
 def ctc_greedy_decoder(
@@ -266,6 +296,14 @@ def ctc_loss(
 
     Raises:
         ArgumentError: there is no such reduction.
+
+    >>> logits = fluid.flow.zeros(2, 1, 3).log_softmax(2)
+    >>> x = fluid.flow.tensor([[1]])
+    >>> y = fluid.flow.tensor([2])
+    >>> z = fluid.flow.tensor([1])
+    >>> loss = fluid.flow.nn.functional.ctc_loss(logits, x, y, z, reduction="sum")
+    >>> round(loss.item(), 4)
+    1.0986
     """
     if reduction not in ("mean", "sum", "none"):
         raise located(ArgumentError, f"expected 'mean', 'sum' or 'none', got {reduction!r:.60}")
