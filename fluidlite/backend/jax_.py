@@ -73,8 +73,26 @@ def scatter_add(x: Any, index: Any, updates: Any) -> Any:
 
 
 def scatter_set(x: Any, index: Any, updates: Any) -> Any:
-    """A copy of ``x`` with ``updates`` at the rows ``index``."""
-    return jnp.asarray(x).at[index].set(updates)
+    """A copy of ``x`` with ``updates`` at the rows ``index``; of rows named twice the last one."""
+    x = jnp.asarray(x)
+    # CPUs write one row after the other; GPUs write in any order
+    return jax.lax.platform_dependent(
+        cpu=lambda: x.at[index].set(updates), default=lambda: _last_ones_set(x, index, updates)
+    )
+
+
+def _last_ones_set(x: Any, index: Any, updates: Any) -> Any:
+    """:func:`scatter_set`, where it does not matter which update is written first."""
+    by_rows = not isinstance(index, tuple)
+    places = np.arange(x.shape[0]) if by_rows else np.arange(x.size).reshape(x.shape)
+    row = x.shape[1:] if by_rows else ()
+    named = jnp.asarray(places)[index]
+    if not named.size or not x.size:
+        return x
+    rows = jnp.broadcast_to(updates, named.shape + row).astype(x.dtype).reshape(-1, *row)
+    last = jnp.full(places.size, -1).at[named.reshape(-1)].max(np.arange(named.size))
+    written = (last >= 0).reshape(-1, *[1] * len(row))
+    return jnp.where(written, rows[last], x.reshape(-1, *row)).reshape(x.shape)
 
 
 def windows(

@@ -19,6 +19,33 @@ def test_of_places_that_are_named_twice_the_last_one_stays_in_every_layout(turne
     assert numpy_.scatter_set(np.zeros(3), (index,), values).tolist() == wanted.tolist()
 
 
+@pytest.mark.parametrize(
+    "shape, index, updates",
+    [
+        ((5, 3), np.array([1, 1, 4, -1, 0]), (5, 3)),
+        ((5,), np.array([1, 1]), (2,)),
+        ((5, 3), np.array([[1, 2], [1, 2]]), (2, 2, 3)),
+        ((5, 3), np.array([], int), (0, 3)),
+        ((3, 0), np.array([1, 1]), (2, 0)),
+        ((4, 5), (np.array([0, 0, 3]), slice(None)), (3, 5)),
+        ((4, 5), (np.array([[0], [0]]), np.array([[1, 1, 2]])), (2, 3)),
+        ((4, 5), (Ellipsis, np.array([1, 1])), (4, 2)),
+        ((4, 5), (slice(0, 3, 2),), ()),
+        ((4, 4, 5), (np.array([1, 1]), slice(None), np.array([0, 0])), (2, 4)),
+        ((4, 5), (np.array([True, False, True, True]),), (3, 5)),
+    ],
+)
+def test_devices_that_write_in_any_order_keep_the_last_of_several_updates(shape, index, updates):
+    jax_ = pytest.importorskip("fluidlite.backend.jax_", reason="needs fluidlite[jax]")
+    rng = np.random.default_rng(0)
+    x, values = rng.normal(size=shape), rng.normal(size=updates)
+    right = numpy_.scatter_set(x, index, values).astype("float32")
+    in_any_order = jax_._last_ones_set(jax_.jnp.asarray(x, "float32"), index, values)
+    np.testing.assert_array_equal(in_any_order, right)
+    in_order = jax_.scatter_set(x.astype("float32"), index, values)
+    np.testing.assert_array_equal(in_order, right)
+
+
 @pytest.mark.parametrize("lengths", [[5, 1, 3] * 9, [900, 1, 2], [400, *[2] * 30], [1] * 12, [600]])
 @pytest.mark.parametrize("dtype", ["float32", "int64", "float16"])
 @pytest.mark.parametrize("width", [(), (3,), (2, 5)])
