@@ -291,6 +291,15 @@ def test_linear_algebra_is_measured():
     assert len(said) == 22
 
 
+def test_rows_at_numbers_are_measured_and_written(page):
+    options = ["--libraries", "tensors", "plan", "--sizes", "tiny", "--seconds", "0", "--rounds", 1]
+    run("irregular.py", *options, "--write", "--page", page)
+    lines = part(page.read_text(encoding="utf-8"), "irregular").splitlines()
+    rows = [line.split("|")[1].strip() for line in lines if line.startswith("|")]
+    assert rows[0].startswith("tiny: 7 numbers") and rows[2:5] == ["gather", "gather_nd", "scatter"]
+    assert len(rows) == 20
+
+
 def test_ways_of_sparse_products_are_measured():
     pytest.importorskip("scipy", reason="needs SciPy")
     said = run("sparse_products.py", "--small")

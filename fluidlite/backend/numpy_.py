@@ -20,6 +20,7 @@ from ..kernels import linear_algebra, slopes
 from ..kernels.half import narrowed, widened
 from ..kernels.special import erf, erfc
 from ..opdef.rank_table import RankTable
+from . import rows as numbered_rows
 from . import stacks
 
 name = "numpy"
@@ -328,19 +329,21 @@ xp.sum = total
 xp.max = xp.amax = largest
 xp.min = xp.amin = least
 xp.add_at = add_at
+xp.argsort, xp.cumsum = numbered_rows.argsort, numbered_rows.cumsum
+xp.take_along_axis = numbered_rows.take_along_axis
 xp.complex_of = complex_of
 xp.fft = _Transforms()
 xp.imag = imag
 xp.real = real
-xp.in_range = in_range
-xp.scatter_add = scatter_add
-xp.scatter_set = scatter_set
+xp.in_range = numbered_rows.checked(in_range)
+xp.scatter_add = numbered_rows.scattering(scatter_add)
+xp.scatter_set = numbered_rows.putting(scatter_set)
 xp.segment_sum = segment_sum
 xp.segment_max = segment_max
 xp.segment_argmax = segment_argmax
-xp.add_rows = add_rows
-xp.max_rows = max_rows
-xp.min_rows = min_rows
+xp.add_rows = numbered_rows.adding(add_rows)
+xp.max_rows = numbered_rows.extremes("max_rows", max_rows)
+xp.min_rows = numbered_rows.extremes("min_rows", min_rows)
 xp.windows = windows
 xp.erf = erf
 xp.erfc = erfc

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backend import numpy_
+from ..backend import (
+    numpy_,
+    prepared_rows,  # noqa: F401 (as those of kernels, below)
+)
 from ..errors import SlotError, suggestion
 from ..ground import state
 from ..ground.dtypes import as_dtype

@@ -19,6 +19,7 @@ from ..errors import ArgumentError, OutOfRangeError, ShapeError
 from . import state
 from .dtypes import DType, as_dtype
 from .filled_tensors import Allocated
+from .ordering import stable_order
 from .place import CPUPlace, Place
 from .protected import answers_protected
 from .shaped import Shaped
@@ -420,7 +421,7 @@ class SelectedRows(Shaped):
         """The same tensor with every row stored once, in ascending order."""
         if bool((self.numbers[1:] > self.numbers[:-1]).all()):
             return self
-        order = np.argsort(self.numbers, kind="stable")
+        order = stable_order(self.numbers)
         rows, value = self.numbers[order], self.value.take(order, axis=0)
         first = np.ones(len(rows), bool)
         np.not_equal(rows[1:], rows[:-1], out=first[1:])

@@ -37,6 +37,22 @@ def sum_of_rows(rows: Any, cols: Any, values: Any, dense: Any, size: int) -> Any
     return by_columns(rows, cols, values, dense, size)
 
 
+def added_by_product(out: Any, index: Any, updates: Any) -> bool:
+    """Add rows to those of a matrix by a product, where SciPy is installed; whether it is.
+
+    Args:
+        out: the matrix.
+        index: numbers of its rows, [n].
+        updates: n rows.
+    """
+    sparse = _scipy() if out.dtype.char in "fd" else None
+    if sparse is None:
+        return False
+    ones, ends = np.ones(len(index), out.dtype), np.arange(len(index) + 1)
+    out += sparse.csc_array((ones, index, ends), shape=(len(out), len(index))) @ updates
+    return True
+
+
 def by_columns(rows: Any, cols: Any, values: Any, dense: Any, size: int) -> Any:
     """What :func:`sum_of_rows` gives, of NumPy alone."""
     out = np.zeros((size, dense.shape[1]), dense.dtype)

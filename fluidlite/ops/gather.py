@@ -399,6 +399,16 @@ class OneHot(Op, abstract=True):
         index = xp.reshape(index, (*self.index_shape(X.shape), 1))
         return (index == xp.arange(depth)).astype(self.dtype.dtype)
 
+    def run_numpy(self, xp: Any, X: Array, depth_tensor: Array) -> Array:
+        depth = self.depth if depth_tensor is None else depth_tensor.item()
+        index = xp.reshape(X if self.allow_out_of_range else xp.in_range(X, depth, "X"), -1)
+        ones = xp.arange(index.size) * depth + index
+        if self.allow_out_of_range:
+            ones = ones[(index >= 0) & (index < depth)]
+        out = xp.zeros(index.size * depth, self.dtype.dtype)
+        out[ones] = 1
+        return xp.reshape(out, (*self.index_shape(X.shape), depth))
+
 
 def without_last(shape: Shape, name: str) -> Shape:
     """``shape`` without its last size, which must be 1."""

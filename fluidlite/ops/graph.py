@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
-from ..kernels.sparse import sum_of_rows
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import Long, need_choice
 from ..opdef.definition import Op, ValueShaped
@@ -20,29 +16,18 @@ POOLS = ("SUM", "MEAN", "MAX", "MIN")
 _MESSAGES = {"ADD": "elementwise_add", "MUL": "elementwise_mul"}
 
 
-def _put_together(xp: Any, how: str, X: Array, index: Array, size: int, add: Any) -> Array:
-    """Rows put together, those of each number below ``size``; zeros if there are none.
-
-    Args:
-        add: what adds up rows of one number, as ``xp.add_rows`` does.
-    """
+def _put_together(xp: Any, how: str, X: Array, index: Array, size: int) -> Array:
+    """Rows put together, those of each number below ``size``; zeros if there are none."""
     if how == "MAX":
         return xp.max_rows(index, X, size)
     if how == "MIN":
         return xp.min_rows(index, X, size)
-    sums = add(index, X, size)
+    sums = xp.add_rows(index, X, size)
     if how == "SUM":
         return sums
     counts = xp.maximum(xp.add_rows(index, xp.ones(len(index), X.dtype), size), 1)
     counts = xp.reshape(counts, (-1, *[1] * (X.ndim - 1)))
     return truncated_quotient(xp, sums, counts) if X.dtype.kind == "i" else sums / counts
-
-
-def _sums(xp: Any, index: Array, X: Array, size: int) -> Array:
-    """What NumPy's ``add_rows`` gives, of matrices by the kernel of sparse products."""
-    if X.ndim != 2 or X.dtype.kind != "f":
-        return xp.add_rows(index, X, size)
-    return sum_of_rows(index, np.arange(len(index)), np.ones(len(index), X.dtype), X, size)
 
 
 def _taken_apart(f: Any, how: str, X: Value, index: Value, Out: Value, dOut: Value) -> Value:
@@ -84,17 +69,10 @@ class pool_rows(Op):
         return X.with_shape((self.size if Size is None else -1, *row))
 
     def run(self, xp: Any, X: Array, Index: Array, Size: Array) -> Array:
-        return self.pooled(xp, X, Index, Size, xp.add_rows)
-
-    def run_numpy(self, xp: Any, X: Array, Index: Array, Size: Array) -> Array:
-        return self.pooled(xp, X, Index, Size, partial(_sums, xp))
-
-    def pooled(self, xp: Any, X: Array, Index: Array, Size: Array, add: Any) -> Array:
-        """Out; ``add`` adds up rows."""
         given = 0 if Size is None else int(Size.reshape(-1)[0])
         size = given if given > 0 else self.size
         index = xp.in_range(xp.reshape(Index, -1), size, "Index")
-        return _put_together(xp, self.how, X, index, size, add)
+        return _put_together(xp, self.how, X, index, size)
 
     def grad(self, f: Any, X: Value, Index: Value, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: _taken_apart(f, self.how, X, Index, Out, dOut))
@@ -123,18 +101,11 @@ class segment_pool(ValueShaped):
         return X.with_shape((-1, *row)), None
 
     def run(self, xp: Any, X: Array, SegmentIds: Array) -> Arrays:
-        return self.pooled(xp, X, SegmentIds, xp.add_rows)
-
-    def run_numpy(self, xp: Any, X: Array, SegmentIds: Array) -> Arrays:
-        return self.pooled(xp, X, SegmentIds, partial(_sums, xp))
-
-    def pooled(self, xp: Any, X: Array, SegmentIds: Array, add: Any) -> Arrays:
-        """Out and what is not there; ``add`` adds up rows."""
         index = xp.reshape(SegmentIds, -1)
         if len(index) and (index[0] < 0 or (xp.diff(index) < 0).any()):
             raise OutOfRangeError("expected SegmentIds in ascending order, from 0 on")
         size = int(index[-1]) + 1 if len(index) else 0
-        return _put_together(xp, self.pooltype, X, index, size, add), None
+        return _put_together(xp, self.pooltype, X, index, size), None
 
     def grad(self, f: Any, X: Value, SegmentIds: Value, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: _taken_apart(f, self.pooltype, X, SegmentIds, Out, dOut))

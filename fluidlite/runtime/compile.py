@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..backend import prepared_rows  # noqa: F401  (kernels register themselves)
 from ..ground.dtypes import Kind
 from ..ground.state import collector_paused
 from ..kernels import (

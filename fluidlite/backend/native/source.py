@@ -54,14 +54,14 @@ def named(
     return KernelSource(name, text.replace("NAME", name) + "\n", inputs, scratch, blocks, work)
 
 
-def entries(count: int, written: int, blocks: int) -> list[str]:
+def entries(count: int, written: int, blocks: int | str) -> list[str]:
     """The functions that compute a kernel's blocks: all in turn, or shared by the threads of
     OpenMP; and that which looks at the arrays alone.
 
     Args:
         count: how many arrays it takes.
         written: the first of them that it writes.
-        blocks: how many there are.
+        blocks: how many there are, or the C that says it.
     """
     return [
         "int NAME(PyObject *args) {",
@@ -73,10 +73,11 @@ def entries(count: int, written: int, blocks: int) -> list[str]:
         "}",
         "static void NAME_take(void *given) {",
         "  struct work *work = given;",
+        "  PyObject *args = work->args;",
         f"  i64 block, blocks = {blocks};",
         "  int bad = 0;",
         "  while ((block = __atomic_fetch_add(&work->next, 1, __ATOMIC_RELAXED)) < blocks)",
-        "    bad |= NAME_part(work->args, block);",
+        "    bad |= NAME_part(args, block);",
         "  __atomic_fetch_or(&work->bad, bad, __ATOMIC_RELAXED);",
         "}",
         "int NAME_team(PyObject *args, parallel_function parallel) {",

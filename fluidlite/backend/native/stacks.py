@@ -4,16 +4,12 @@ compute.
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...ground import state
-from ..commands import Status
-from .compiler import COMPILER
-from .kernel import Kernel
-from .library import LONG
+from .functions import NativeFunctions
 from .source import KernelSource, entries, named
 
 _CODE = Path(__file__).with_name("matrices.c")
@@ -48,17 +44,11 @@ def stack_source(name: str, kind: str) -> KernelSource:
     return named(lines, written, 0, 1, 0)
 
 
-class StackKernels:
-    """The kernels that are there; each is asked for when it is first needed.
-
-    They are compiled in the background, and meanwhile there are none; where ``FLUIDLITE_KERNELS``
-    asks for generated kernels, they are waited for.
-    """
+class StackKernels(NativeFunctions):
+    """The kernels that are there."""
 
     def __init__(self) -> None:
-        chosen = os.environ.get("FLUIDLITE_KERNELS") or "auto"
-        self._are_used, self._waits = chosen in ("auto", "native"), chosen == "native"
-        self._known: dict[tuple[str, str], Kernel | None] = {}
+        super().__init__(stack_source)
 
     def run(self, name: str, arrays: tuple[Any, ...]) -> bool:
         """Have a function computed; whether there are results, all of them finite.
@@ -67,29 +57,7 @@ class StackKernels:
             name: of the function.
             arrays: that it reads and writes, their elements one behind the other.
         """
-        key = name, arrays[0].dtype.char
-        kernel = self._known[key] if key in self._known else self._find(*key)
-        if kernel is None:
-            return False
-        run = kernel.run_free if arrays[0].size >= LONG else kernel.run
-        return bool(run(arrays) == Status.DONE)
-
-    def _find(self, name: str, kind: str) -> Kernel | None:
-        compiler = COMPILER.get()
-        if not self._are_used or not compiler.version:
-            self._known[name, kind] = None
-            return None
-        source = stack_source(name, kind)
-        there = compiler.find([source])
-        if source.name not in there:
-            events = compiler.request([source])
-            if not self._waits:
-                return None
-            for event in events:
-                event.wait()
-            there = compiler.find([source])
-        self._known[name, kind] = there.get(source.name)
-        return self._known[name, kind]
+        return self.computed(name, arrays[0].dtype.char, arrays)
 
 
 #: one for the process

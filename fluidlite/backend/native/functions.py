@@ -1,0 +1,76 @@
+"""Kernels that are functions of a file in C, not made for a plan; compiled when first needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from ...kernels import threads
+from ..commands import Status
+from .compiler import COMPILER
+from .kernel import Kernel
+from .library import LONG
+from .source import KernelSource
+
+
+class NativeFunctions:
+    """The functions of a file that are there; each is asked for when it is first needed.
+
+    They are compiled in the background, and meanwhile there are none; where ``FLUIDLITE_KERNELS``
+    asks for generated kernels, they are waited for.
+
+    Args:
+        source: the kernel of a function, by its name and the character of an element type.
+    """
+
+    def __init__(self, source: Callable[[str, str], KernelSource]) -> None:
+        chosen = os.environ.get("FLUIDLITE_KERNELS") or "auto"
+        self._are_used, self._waits = chosen in ("auto", "native"), chosen == "native"
+        self._known: dict[tuple[str, str], Kernel | None] = {}
+        self._source = source
+
+    def computed(self, name: str, kind: str, arrays: tuple[Any, ...], parts: int = 1) -> bool:
+        """Have a function computed; whether it is there, and has not declined.
+
+        Args:
+            name: of the function.
+            kind: the character of the element type.
+            arrays: that it reads and writes, their elements one behind the other.
+            parts: how many there are, which threads share.
+        """
+        key = name, kind
+        kernel = self._known[key] if key in self._known else self._find(*key)
+        if kernel is None:
+            return False
+        if parts > 1:
+            return not kernel.check(arrays) and _in_parts(kernel, arrays, parts)
+        run = kernel.run_free if max(a.size for a in arrays) >= LONG else kernel.run
+        return bool(run(arrays) == Status.DONE)
+
+    def _find(self, name: str, kind: str) -> Kernel | None:
+        compiler = COMPILER.get()
+        if not self._are_used or not compiler.version:
+            self._known[name, kind] = None
+            return None
+        source = self._source(name, kind)
+        there = compiler.find([source])
+        if source.name not in there:
+            events = compiler.request([source])
+            if not self._waits:
+                return None
+            for event in events:
+                event.wait()
+            there = compiler.find([source])
+        self._known[name, kind] = there.get(source.name)
+        return self._known[name, kind]
+
+
+def _in_parts(kernel: Kernel, arrays: tuple[Any, ...], parts: int) -> bool:
+    statuses = [int(Status.DONE)] * parts
+
+    def run(part: int, _: int) -> None:
+        statuses[part] = kernel.part(arrays, part)
+
+    threads.each(run, parts)
+    return all(status == Status.DONE for status in statuses)

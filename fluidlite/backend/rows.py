@@ -1,0 +1,267 @@
+"""Rows and elements at numbers: by kernels in C if they are there, else by NumPy's fastest calls.
+
+Sums are added in the order of the numbers, with any number of threads; ``kernels/row_sums.py`` says
+where NumPy's order is another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from importlib import import_module
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..ground.ordering import stable_order
+from ..kernels import threads
+from ..kernels.row_sums import PLAIN, add_at_rows, flat_index, is_below
+
+_KERNELS = f"{__package__}.native.rows"  # read when there is first enough to do
+LEAST = 512  #: elements from which on a kernel is called
+SHARED = 1 << 18  #: elements from which on threads share the rows
+_KINDS = {4: "i", 8: "l"}  #: characters of integers by their bytes
+_LONG_ROW = 256  #: elements from which on rows are added up one by one
+
+
+@lru_cache(maxsize=1024)
+def _sizes(*sizes: int) -> Any:
+    return np.array(sizes, np.int64)
+
+
+def _run(name: str, kind: str, arrays: tuple[Any, ...], parts: int = 1) -> bool:
+    return bool(import_module(_KERNELS).KERNELS.get().computed(name, kind, arrays, parts))
+
+
+def _over_rows(name: str, kind: str, index: Any, updates: Any, *out: Any) -> bool:
+    """Have rows changed by a kernel: whether that is done.
+
+    Args:
+        index: numbers of rows, [n]; rows with negative ones are left out.
+        updates: n rows.
+        out: what the kernel writes; the last one is the matrix of the rows.
+    """
+    if updates.size < LEAST or not out[-1].flags.c_contiguous:
+        return False
+    rows, width = out[-1].shape
+    parts = threads.count() if updates.size >= SHARED and rows > 1 else 1
+    arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(updates)
+    return _run(name, kind, (*arrays, _sizes(width, rows, parts), *out), parts)
+
+
+def added_at(out: Any, index: Any, updates: Any) -> Any:
+    """``out``, changed in place: rows are added to it.
+
+    Args:
+        out: a matrix of which all elements lie one after the other.
+        index: numbers of its rows, [n], all of them in range.
+        updates: n rows.
+    """
+    kind = out.dtype.char
+    if not (kind in "fdil" and _over_rows("add_rows", kind, index, updates, out)):
+        add_at_rows(out, index, updates)
+    return out
+
+
+def put_at(out: Any, index: Any, updates: Any) -> Any:
+    """``out``, changed in place: rows are put there, of those with one number the last one.
+
+    Args:
+        out, index, updates: as of :func:`added_at`.
+    """
+    kind = _KINDS.get(out.dtype.itemsize, "")
+    if not (kind and _over_rows("set_rows", kind, index, updates, out)):
+        out[index] = updates
+    return out
+
+
+def _as_rows(x: Any, index: Any, updates: Any) -> tuple[Any, Any, Any] | None:
+    """A copy of ``x`` as a matrix, numbers of its rows, and new rows; None where that is not what
+    an index means.
+    """
+    if type(x) is not np.ndarray or not x.size or x.dtype.char not in PLAIN:
+        return None
+    updates = np.asarray(updates)
+    flat = flat_index(index, x.shape) if updates.dtype == x.dtype else None
+    if flat is None:
+        return None
+    depth = len(index) if isinstance(index, tuple) else 1
+    wanted = (*flat.shape, *x.shape[depth:])
+    if updates.shape != wanted:
+        updates = np.broadcast_to(updates, wanted)
+    width = prod(x.shape[depth:])
+    out = np.array(x, order="C").reshape(-1, width)
+    return out, flat.reshape(-1), updates.reshape(-1, width)
+
+
+Plain = Callable[[Any, Any, Any], Any]
+
+
+def scattering(plain: Plain) -> Plain:
+    """The function that gives a copy of an array with updates added at an index.
+
+    Args:
+        plain: the same of NumPy, for what is no index of places.
+    """
+
+    def scatter_add(x: Any, index: Any, updates: Any) -> Any:
+        parts = _as_rows(x, index, updates)
+        return plain(x, index, updates) if parts is None else added_at(*parts).reshape(x.shape)
+
+    return scatter_add
+
+
+def putting(plain: Plain) -> Plain:
+    """The function that gives a copy of an array with updates put at an index, of those at one
+    place the last one.
+
+    Args:
+        plain: the same of NumPy, for what is no index of places.
+    """
+
+    def scatter_set(x: Any, index: Any, updates: Any) -> Any:
+        parts = _as_rows(x, index, updates)
+        return plain(x, index, updates) if parts is None else put_at(*parts).reshape(x.shape)
+
+    return scatter_set
+
+
+def adding(plain: Plain) -> Plain:
+    """The function that gives zeros with rows added at numbers; rows at -1 are left out.
+
+    Args:
+        plain: the same of NumPy, for unusual types.
+    """
+
+    def add_rows(index: Any, updates: Any, size: int) -> Any:
+        if not updates.size or updates.dtype.char not in PLAIN:
+            return plain(index, updates, size)
+        if index.min() < 0:
+            kept = index >= 0
+            index, updates = index[kept], updates[kept]
+        out = np.zeros((size, prod(updates.shape[1:])), updates.dtype)
+        rows = updates.reshape(len(updates), out.shape[1])
+        return added_at(out, index, rows).reshape(size, *updates.shape[1:])
+
+    return add_rows
+
+
+def extremes(name: str, plain: Plain) -> Plain:
+    """The function that gives the largest or smallest of the rows at each number.
+
+    Args:
+        name: "max_rows" or "min_rows".
+        plain: the same of NumPy.
+    """
+
+    def run(index: Any, updates: Any, size: int) -> Any:
+        if updates.dtype.char in "fd" and updates.size:
+            out = np.zeros((size, prod(updates.shape[1:])), updates.dtype)
+            rows, met = updates.reshape(len(updates), out.shape[1]), np.zeros(size, np.uint8)
+            if _over_rows(name, updates.dtype.char, index, rows, met, out):
+                return out.reshape(size, *updates.shape[1:])
+        order = stable_order(index)
+        return plain(index[order], updates.take(order, axis=0), size)
+
+    return run
+
+
+def checked(plain: Plain) -> Plain:
+    """The function that gives an index after a look at its values.
+
+    Args:
+        plain: the same of NumPy, which says what is wrong.
+    """
+
+    def in_range(index: Any, size: Any, what: Any) -> Any:
+        return index if is_below(index, size) else plain(index, size, what)
+
+    return in_range
+
+
+def _lists(x: Any, axis: int) -> tuple[int, int]:
+    """How many elements lie along a dimension, and in one step of it."""
+    return x.shape[axis], prod(x.shape[axis:][1:])
+
+
+def _places_along(index: Any, lists: int, rows: int, across: int) -> Any:
+    """Numbers of elements for numbers along a dimension.
+
+    Args:
+        index: the numbers along the dimension.
+        lists, rows, across: how many elements lie before, along and behind it.
+    """
+    begins = np.arange(0, lists * rows * across, rows * across).reshape(-1, 1, 1)
+    return index.reshape(lists, -1, across) * across + (begins + np.arange(across))
+
+
+def add_along_axis(out: Any, index: Any, updates: Any, axis: int) -> None:
+    """Add updates to the elements of ``out`` at ``index`` along a dimension, in place.
+
+    Args:
+        out: an array of which all elements lie one after the other.
+        index: numbers along the dimension, all of them in range.
+        updates: of the shape of ``index``, and the type of ``out``.
+        axis: the dimension, counted from the first.
+    """
+    rows, across = _lists(out, axis)
+    kind = out.dtype.char
+    lists = out.size // (rows * across)
+    parts = threads.count() if index.size >= SHARED and lists > 1 else 1
+    if kind in "fdil" and index.size >= LEAST:
+        arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(updates)
+        if _run("add_along", kind, (*arrays, _sizes(rows, across, parts), out), parts):
+            return
+    places = _places_along(index, lists, rows, across)
+    np.add.at(out.reshape(-1), places.reshape(-1), updates.reshape(-1))
+
+
+def take_along_axis(x: Any, index: Any, axis: int = -1) -> Any:
+    """The elements of ``x`` at ``index`` along a dimension, as NumPy gives them."""
+    arrays = type(x) is np.ndarray and type(index) is np.ndarray and axis is not None
+    if not arrays or index.size < LEAST or not x.size or x.dtype.itemsize not in _KINDS:
+        return np.take_along_axis(x, index, axis)
+    axis %= x.ndim
+    alike = x.ndim == index.ndim and all(
+        m == n for i, (m, n) in enumerate(zip(x.shape, index.shape)) if i != axis
+    )
+    if not alike or index.dtype.kind not in "iu":
+        return np.take_along_axis(x, index, axis)
+    rows, across = _lists(x, axis)
+    x, index = np.ascontiguousarray(x), np.ascontiguousarray(index, np.int64)
+    out = np.empty(index.shape, x.dtype)
+    sizes = _sizes(rows, across, 1)
+    if _run("take_along", _KINDS[x.dtype.itemsize], (index, x, sizes, out)):
+        return out
+    if index.min() < 0 or index.max() >= rows:
+        return np.take_along_axis(x, index, axis)
+    places = _places_along(index, x.size // (rows * across), rows, across)
+    return x.reshape(-1).take(places).reshape(index.shape)
+
+
+def cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """The sums up to each element along a dimension, as NumPy gives them."""
+    fits = type(x) is np.ndarray and x.size >= LEAST and axis is not None
+    if not fits or x.dtype.char not in "fdl" or dtype not in (None, x.dtype):
+        return np.cumsum(x, axis=axis, dtype=dtype)
+    axis %= x.ndim
+    rows, across = _lists(x, axis)
+    x = np.ascontiguousarray(x)
+    out = np.empty(x.shape, x.dtype)
+    lists = x.size // (rows * across)
+    parts = threads.count() if x.size >= SHARED and lists > 1 else 1
+    if _run("sums_along", x.dtype.char, (x, _sizes(rows, across, parts), out), parts):
+        return out
+    if across < _LONG_ROW:
+        return np.cumsum(x, axis=axis, dtype=dtype)
+    for terms, sums in zip(x.reshape(lists, rows, across), out.reshape(lists, rows, across)):
+        sums[0] = terms[0]
+        for k in range(1, rows):
+            np.add(sums[k - 1], terms[k], out=sums[k])
+    return out
+
+
+def argsort(x: Any, axis: Any = -1, kind: Any = None) -> Any:
+    """Where the elements are in ascending order along a dimension; equal ones stay in theirs."""
+    return np.argsort(x, axis=axis, kind="stable") if axis is None else stable_order(x, axis)
