@@ -309,7 +309,10 @@ class Operator(OldOperator):
         definition = self.definition
         if definition is not None and name in definition.attributes:
             return definition.attributes[name].wire
-        value = self._attrs.get(name, self._undeclared.get(name))
+        if name in self._undeclared and name not in self._attrs:
+            wires: Mapping[str, str] = self.carried.undeclared_wires
+            return wires[name]
+        value = self._attrs.get(name)
         if value is None:
             raise AttributeValueError(
                 f"{self.type} has no attribute {name!r}{suggestion(name, self.attr_names)}"

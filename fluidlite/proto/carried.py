@@ -41,6 +41,7 @@ class CarriedOperator(NamedTuple):
     #: (number of the field, name) of slots and attributes -> their messages
     parts: Mapping[tuple[int, str], Original] | None = None
     undeclared: Mapping[str, Any] = MappingProxyType({})  #: the values of those kept apart
+    undeclared_wires: Mapping[str, str] = MappingProxyType({})  #: and their wire types
 
 
 class CarriedVariable(NamedTuple):

@@ -15,7 +15,7 @@ from ..ir.variable import Variable
 from ..opdef.attribute import REQUIRED
 from .carried import CarriedBlock, CarriedOperator, CarriedProgram, CarriedVariable, PartOrder
 from .newer_programs import TYPES_IN_FILES, is_of_paddle2
-from .schema import ATTRIBUTE_TYPES, SCALAR_TYPES
+from .schema import ATTRIBUTE_TYPES, COMPLEX_SCALAR, SCALAR_TYPES
 from .wire import MESSAGE_CLASSES, delimited, varint_bytes, varint_field, write
 
 #: the version of the format that files say they have: that of fluid 1.8.5
@@ -277,7 +277,7 @@ class Encoder:
         if head is None:
             head = delimited(1, self.text(name)) + varint_field(2, number)
             self.heads[name, wire] = head
-        make = self.text if wire.startswith("STRING") else _MAKE[wire.removesuffix("S")]
+        make = self.text if wire.startswith(("STRING", "VAR")) else _MAKE[wire.removesuffix("S")]
         _, tag, encoded, repeated = _ATTRIBUTE.fields[field]
         if repeated:
             return head + b"".join([tag + encoded(make(each)) for each in value])
@@ -291,8 +291,11 @@ def _inner(message: Any, name: str, kind: str) -> Any:
     return getattr(message, name)
 
 
-def _scalar(value: bool | float) -> Any:
+def _scalar(value: bool | complex) -> Any:
     """The message of a number."""
+    if isinstance(value, complex):
+        parts = MESSAGE_CLASSES["Complex"](r=value.real, i=value.imag)
+        return MESSAGE_CLASSES["Scalar"](type=COMPLEX_SCALAR, c=parts)
     number, field = SCALAR_TYPES[type(value)]
     return MESSAGE_CLASSES["Scalar"](type=number, **{field: value})
 

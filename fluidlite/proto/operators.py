@@ -18,10 +18,10 @@ from ..ir.operator import FRAMEWORK_ATTRIBUTES, Names, Operator
 from ..opdef.attribute import Attribute, BlockRef, Long
 from ..opdef.definition import Op, find
 from .carried import CarriedOperator, Original, PartOrder
-from .encode import Encoder
+from .encode import Encoder, encode_text
 from .newer_programs import TYPES
 from .reading import Reading
-from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES, SCALAR_TYPES
+from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES, COMPLEX_SCALAR, SCALAR_TYPES
 from .wire import MESSAGE_CLASSES, read, write
 
 if TYPE_CHECKING:
@@ -45,12 +45,13 @@ _KNOBS_BEGIN = re.compile(
     r"use_|fuse_|fused_|with_quant|Scale_|scale_(in|out|x|y)$|[xy]_data_format"
     r"|quantiz|skip_quant|out_(threshold|min|max)$|.*(\.min|\.max|_quant_scale)$"
 )
+#: wire types that texts of programs do not have: attributes that nobody declared are kept apart
+_OF_PADDLE_2 = frozenset({"FLOAT64", "FLOAT64S", "SCALAR", "SCALARS", "VAR", "VARS"})
 _WRAPPED: dict[str, Callable[[Any], Any]] = {"LONG": Long, "BLOCK": BlockRef}
 
 
 _OPERATION = MESSAGE_CLASSES["OpDesc"]
 _SCALAR_FIELDS = dict(SCALAR_TYPES.values())
-_COMPLEX = 4  # the number of complex scalars
 
 
 class AttributeReader(NamedTuple):
@@ -208,7 +209,11 @@ class OperatorDecoder:
         attributes, fields, apart, undeclared = self.attributes(plan, attrs, begin)
         op = self.made(block, plan, sides, attributes, fields)
         if apart:
-            op.carried = plan.carried._replace(apart=apart, undeclared=undeclared)
+            wires = {a.name: ATTRIBUTE_TYPE_OF.get(a.type, "") for a in attrs}
+            wires = {name: wires[encode_text(name)] for name in undeclared}
+            op.carried = plan.carried._replace(
+                apart=apart, undeclared=undeclared, undeclared_wires=wires
+            )
         if plan.unusual or not desc.usual or desc.has("is_target"):
             self.carry_operator(op, desc, raw, begin)
         elif plan.unusual is None:  # the first of its kind
@@ -356,7 +361,7 @@ class OperatorDecoder:
         declared = None if definition is None else definition.attributes.get(name)
         if framework and wire != FRAMEWORK_ATTRIBUTES[name]:
             framework, wire = False, ""
-        elif definition is not None and declared is None and not framework:
+        elif declared is None and not framework and (definition or wire in _OF_PADDLE_2):
             wire = ""
         wrapped = declared is None and not framework
         convert = declared is not None and (declared.kind == "DType" or declared.wire != wire)
@@ -371,12 +376,14 @@ class OperatorDecoder:
         """
         field = ATTRIBUTE_TYPES[wire][1] if wire else ""
         text = self.text
-        if wire == "STRING":
-            return lambda attr: text(attr.s)
+        if wire in ("STRING", "VAR"):
+            return lambda attr: text(getattr(attr, field))
+        if wire == "SCALAR":
+            return lambda attr: _scalar(attr.scalar)
         if wire == "SCALARS":
             return lambda attr: tuple([_scalar(each) for each in attr.scalars])
-        if wire == "STRINGS" and not wrapped:
-            return lambda attr: tuple([text(each) for each in attr.strings])
+        if wire in ("STRINGS", "VARS") and not wrapped:
+            return lambda attr: tuple([text(each) for each in getattr(attr, field)])
         if not wire.endswith("S"):
             make = _WRAPPED.get(wire) if wrapped else None
             if make is not None:
@@ -384,7 +391,9 @@ class OperatorDecoder:
             return lambda attr: getattr(attr, field)
         if not wrapped:
             return lambda attr: tuple(getattr(attr, field))
-        make_each = text if wire == "STRINGS" else _WRAPPED.get(wire[:-1], lambda value: value)
+        make_each = (
+            text if wire in ("STRINGS", "VARS") else _WRAPPED.get(wire[:-1], lambda value: value)
+        )
 
         def read_list(attr: Any) -> Any:
             return tuple([make_each(each) for each in getattr(attr, field)]) or EmptyList(wire)
@@ -409,7 +418,7 @@ def _differs(value: Any, default: Any) -> bool:
 
 def _scalar(message: Any) -> bool | int | float | complex:
     """The number of a message."""
-    if message.type == _COMPLEX:
+    if message.type == COMPLEX_SCALAR:
         return complex(message.c.r, message.c.i) if message.c else 0j
     value: bool | int | float = getattr(message, _SCALAR_FIELDS.get(message.type, "r"))
     return value

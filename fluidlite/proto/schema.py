@@ -93,6 +93,10 @@ MESSAGES: dict[str, dict[str, FieldForm]] = {
         "blocks_idx": _FORM(14, "int32", REPEATED),
         "longs": _FORM(15, "int64", REPEATED),
         "float64s": _FORM(16, "double", REPEATED),  # this and the next are of Paddle 2
+        "var_name": _FORM(17, "string"),
+        "vars_name": _FORM(18, "string", REPEATED),
+        "float64": _FORM(19, "double"),
+        "scalar": _FORM(20, "Scalar"),
         "scalars": _FORM(21, "Scalar", REPEATED),
     },
     "Scalar": {
@@ -133,9 +137,14 @@ ATTRIBUTE_TYPES: dict[str, tuple[int, str]] = {
     "BLOCKS": (10, "blocks_idx"),
     "LONGS": (11, "longs"),
     "FLOAT64S": (12, "float64s"),
+    "VAR": (13, "var_name"),
+    "VARS": (14, "vars_name"),
+    "FLOAT64": (15, "float64"),
+    "SCALAR": (16, "scalar"),
     "SCALARS": (17, "scalars"),
 }
 ATTRIBUTE_TYPE_OF: dict[int, str] = {number: name for name, (number, _) in ATTRIBUTE_TYPES.items()}
 
+COMPLEX_SCALAR = 4  #: the number of complex scalars in a file
 #: Python's type of a scalar -> its number in a file, and the field that holds it
 SCALAR_TYPES: dict[type, tuple[int, str]] = {bool: (1, "b"), int: (2, "i"), float: (3, "r")}
