@@ -100,6 +100,42 @@ def lu(x: Any) -> Any:
     return factors, pivots.astype("int32") + 1, infos
 
 
+def determinants(factors: Any, pivots: Any) -> Any:
+    """The determinants of matrices of which :func:`lu` gave this."""
+    signs, sizes = signs_and_logarithms(factors, pivots)
+    return signs * jnp.exp(sizes)
+
+
+def signs_and_logarithms(factors: Any, pivots: Any) -> Any:
+    """The signs of determinants, and the logarithms of their sizes, by what :func:`lu` gave."""
+    diagonal = jnp.diagonal(factors, axis1=-2, axis2=-1)
+    exchanges = (pivots != jnp.arange(1, pivots.shape[-1] + 1)).sum(-1)
+    sizes = jnp.abs(diagonal)
+    signs = jnp.where(sizes == 0, 0, diagonal / jnp.where(sizes == 0, 1, sizes)).prod(-1)
+    return jnp.where(exchanges % 2 == 1, -signs, signs), jnp.log(sizes).sum(-1)
+
+
+def solve_by_factors(a: Any, factors: Any, pivots: Any, b: Any, transpose: bool = False) -> Any:
+    """What matrices, or their transposes, have to be multiplied by to be ``b``, by what :func:`lu`
+    gave for them.
+    """
+    order = row_permutations(pivots, factors.shape[-1])
+    lead = jnp.broadcast_shapes(factors.shape[:-2], b.shape[:-2])
+    b, order = (jnp.broadcast_to(v, (*lead, *v.shape[k:])) for v, k in ((b, -2), (order, -1)))
+    if not transpose:
+        right = jnp.take_along_axis(b, order[..., None], -2)
+        return triangular_solve(factors, triangular_solve(factors, right, False, True), True)
+    turned = jnp.swapaxes(factors, -1, -2)
+    left = triangular_solve(turned, triangular_solve(turned, b, False), True, True)
+    return jnp.take_along_axis(left, jnp.argsort(order)[..., None], -2)
+
+
+def inv_by_factors(factors: Any, pivots: Any) -> Any:
+    """The inverses, NaN of singular matrices, by what :func:`lu` gave."""
+    found = solve_by_factors(None, factors, pivots, jnp.eye(factors.shape[-1], dtype=factors.dtype))
+    return jnp.where(jnp.isfinite(found).all((-2, -1), keepdims=True), found, jnp.nan)
+
+
 def row_permutations(pivots: Any, rows: int) -> Any:
     """Where each row of a matrix was before rows were exchanged: of L U of :func:`lu`."""
     return lax.linalg.lu_pivots_to_permutation(pivots - 1, rows)
@@ -112,3 +148,8 @@ def cofactors(x: Any) -> Any:
     others = jnp.where(jnp.eye(n, dtype=bool), 1, s[..., None, :]).prod(-1)
     sign = (det(u) * det(vh))[..., None, None]
     return sign * jnp.matmul(u * others[..., None, :], vh).conj()
+
+
+def cofactors_by_factors(x: Any, factors: Any, pivots: Any) -> Any:
+    """The matrices of cofactors, which need no factors here."""
+    return cofactors(x)

@@ -77,7 +77,9 @@ class Pullback:
             needed = everything
         #: the kernel of the rule, where that reads all that a kernel may read
         self._kernel: Callable[..., dict[str, Any]] | None = (
-            kernel_of_rule(definition) if needed == everything else None
+            kernel_of_rule(definition)
+            if needed.union(definition.shapes_alone) >= everything
+            else None
         )
         taken = [a.of for a in arguments if a.source == "in"]
         places_in = list(op.input_slots)

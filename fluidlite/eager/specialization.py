@@ -22,7 +22,9 @@ class Specialization:
         kernel: computes the output of an operator that has one.
     """
 
-    __slots__ = ("flows", "ins", "kernel", "op", "outs", "places", "places_of", "pullbacks")
+    __slots__ = (
+        "flows", "in_parts", "ins", "kernel", "op", "outs", "places", "places_of", "pullbacks",
+    )  # fmt: skip
 
     def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any], kernel: Any) -> None:
         self.op: Op = op
@@ -38,6 +40,8 @@ class Specialization:
             if form is not None and as_dtype(form.dtype).is_continuous
         ]
         self.flows: bool = bool(self.places) and not is_constant(type(op))
+        #: whether its parts are remembered in its place
+        self.in_parts: bool = op.parts is not None and op.in_parts(*ins)
         self.pullbacks: dict[int, Pullback] = {}  #: by which inputs want a cotangent
         #: of an operator with several outputs, none a list: the numbers among ``places`` by slot
         self.places_of: dict[str, int | None] | None = None

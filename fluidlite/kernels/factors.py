@@ -5,11 +5,12 @@ latter.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .triangular import inverted, triangular_solve
+from .triangular import inverted, solve_in_place, triangular_solve
 
 _BLOCK = 32  # columns from which on products of blocks do most of the work
 _FEW = 12  # columns from which on a call for each matrix is faster
@@ -29,18 +30,19 @@ def lu(x: Any) -> Any:
     """
     m, n = x.shape[-2:]
     count = min(m, n)
-    a = np.array(x.reshape(-1, m, n))
+    a, lead = x.reshape(-1, m, n), x.shape[:-2]
     pivots = np.empty((len(a), count), np.int32)
-    factor = _scipy("getrf", a.dtype) if count >= _FEW else None
+    factor = _scipy("getrf", a.dtype) if count >= _FEW and len(a) else None
     if factor is None:
+        a = a.copy()
         _factor(a, pivots)
     else:
-        for k in range(len(a)):
-            a[k], pivots[k], _ = factor(a[k])
-        pivots += 1
+        factors = [factor(one) for one in a]
+        for k, (_, exchanged, _) in enumerate(factors):
+            np.add(exchanged, 1, pivots[k])
+        a = factors[0][0][None] if len(a) == 1 else np.stack([one for one, *_ in factors])
     zero = np.diagonal(a, axis1=-2, axis2=-1) == 0
     infos = np.where(zero.any(-1), zero.argmax(-1) + 1, 0) if count else np.zeros(len(a))
-    lead = x.shape[:-2]
     return a.reshape(x.shape), pivots.reshape(*lead, count), infos.astype(np.int32).reshape(lead)
 
 
@@ -107,6 +109,11 @@ def _exchanged(pivots: list[int], rows: int) -> list[int]:
     return order
 
 
+def has_lapack() -> bool:
+    """Whether SciPy is installed."""
+    return _scipy("getrf", np.dtype(np.float32)) is not None
+
+
 def is_large(x: Any, least: int) -> bool:
     """Whether matrices are taken by what stands below: those of finite numbers, for SciPy.
 
@@ -132,45 +139,94 @@ def _each(function: Any, *stacks: Any) -> tuple[Any, ...]:
     return tuple([np.stack(each).reshape(*lead, *each[0].shape) for each in columns])
 
 
-def _factors(x: Any) -> tuple[Any, list[int]]:
-    """L and U in one matrix, and the row that each row was exchanged with, counted from 1; NaN of
-    what is singular.
-    """
-    factors, pivots, info = _scipy("getrf", x.dtype)(x)
-    if info:
-        factors[...] = np.nan
-    return factors, (pivots + 1).tolist()
+def _factors(x: Any) -> tuple[Any, Any]:
+    """L and U in one matrix, and the row that each row was exchanged with, counted from 1."""
+    factors, pivots, _ = _scipy("getrf", x.dtype)(x)
+    return factors, pivots + 1
 
 
-def inverses(x: Any) -> tuple[Any, Any]:
-    """The inverses of large matrices, and their determinants; NaN of singular ones."""
-    return _each(_inverse, x)
+def turned_inverses(x: Any) -> tuple[Any, Any]:
+    """The transposed inverses of large matrices, NaN of singular ones, and their determinants."""
+    return _each(lambda one: _turned_inverse(*_factors(one)), x)
 
 
-def _inverse(x: Any) -> tuple[Any, Any]:
-    factors, pivots = _factors(x)
-    out = np.empty_like(x, order="C")
-    if np.isnan(factors[0, 0]):
-        out[...] = np.nan
-        return out, np.zeros((), x.dtype)
-    left = inverted(factors, False, True)
-    out[:, _exchanged(pivots, len(x))] = triangular_solve(factors, left, True)
-    exchanges = sum(row != k for k, row in enumerate(pivots, 1))
+def turned_inverses_by_factors(factors: Any, pivots: Any) -> tuple[Any, Any]:
+    """The same of matrices of which :func:`lu` gave this."""
+    return _each(_turned_inverse, factors, pivots[..., None])
+
+
+def _turned_inverse(factors: Any, pivots: Any) -> tuple[Any, Any]:
+    size = determinants(factors, pivots.reshape(-1))
+    if not np.diagonal(factors).all():
+        return np.full_like(factors, np.nan, order="C"), size
+    turned, out = factors.T, np.empty_like(factors, order="C")
+    left = _solved(lambda: inverted(turned, False), (turned, True, True))
+    out[row_permutations(pivots.reshape(-1), len(factors))] = left
+    return out, size
+
+
+def determinants(factors: Any, pivots: Any) -> Any:
+    """The determinants of matrices of which :func:`lu` gave this."""
+    signs, sizes = signs_and_logarithms(factors, pivots)
     with np.errstate(all="ignore"):
-        return out, (-1) ** exchanges * np.prod(np.diagonal(factors))
+        return signs * np.exp(sizes)
+
+
+def signs_and_logarithms(factors: Any, pivots: Any) -> tuple[Any, Any]:
+    """The signs of determinants, and the logarithms of their sizes, as NumPy finds them."""
+    diagonal = np.diagonal(factors, axis1=-2, axis2=-1)
+    exchanges = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1)
+    with np.errstate(all="ignore"):
+        sizes = np.abs(diagonal)
+        signs = np.where(sizes == 0, 0, diagonal / sizes).prod(-1, dtype=factors.dtype)
+        return np.where(exchanges % 2, -signs, signs), np.log(sizes).sum(-1)
 
 
 def solutions(a: Any, b: Any) -> Any:
     """What large matrices have to be multiplied by from the right to be ``b``; NaN of singular
     ones.
     """
-    return _each(_solution, a, b)[0]
+    return _each(lambda one, right: _solution(*_factors(one), right), a, b)[0]
 
 
-def _solution(a: Any, b: Any) -> tuple[Any]:
-    factors, pivots = _factors(a)
-    right = b[_exchanged(pivots, len(a))]
-    return (triangular_solve(factors, triangular_solve(factors, right, False, True), True),)
+def solutions_by_factors(factors: Any, pivots: Any, b: Any, transpose: bool = False) -> Any:
+    """The same for matrices of which :func:`lu` gave this, or for their transposes."""
+    one = _solution_of_transpose if transpose else _solution
+    return _each(one, factors, pivots[..., None], b)[0]
+
+
+def _solution(factors: Any, pivots: Any, b: Any) -> tuple[Any]:
+    order = row_permutations(pivots.reshape(-1), len(factors))
+    return (_solved(lambda: b[order], (factors, False, True), (factors, True, False)),)
+
+
+def _solution_of_transpose(factors: Any, pivots: Any, b: Any) -> tuple[Any]:
+    out, turned = np.empty_like(b, order="C"), factors.T
+    left = _solved(lambda: np.array(b), (turned, False, False), (turned, True, True))
+    out[row_permutations(pivots.reshape(-1), len(factors))] = left
+    return (out,)
+
+
+def _solved(right: Callable[[], Any], *triangles: tuple[Any, bool, bool]) -> Any:
+    """What triangles have to be multiplied by in turn to be a new right side; NaN where one of them
+    is singular.
+
+    Args:
+        right: makes the right side.
+        triangles: a matrix, whether its upper triangle is read, and whether its diagonal is ones.
+    """
+    x = right()
+    if not all(unit or np.diagonal(a).all() for a, _, unit in triangles):
+        x[...] = np.nan
+        return x
+    for triangle in triangles:
+        solve_in_place(triangle[0], x, *triangle[1:])
+    if np.isfinite(x).all():
+        return x
+    x = right()
+    for a, upper, unit in triangles:
+        x = triangular_solve(a, x, upper, unit)
+    return x
 
 
 def reflected(x: Any) -> tuple[Any, Any]:

@@ -10,16 +10,28 @@ from typing import Any
 import numpy as np
 
 from ..errors import OpError
-from .factors import LARGE, REFLECTED, inverses, is_large, reflected, solutions
+from .factors import (
+    LARGE,
+    REFLECTED,
+    is_large,
+    reflected,
+    solutions,
+    solutions_by_factors,
+    turned_inverses,
+    turned_inverses_by_factors,
+)
+from .factors import determinants as determinants
 from .factors import lu as lu
 from .factors import row_permutations as row_permutations
+from .factors import signs_and_logarithms as signs_and_logarithms
 from .triangular import triangular_solve as triangular_solve
 
 #: what kernels call as functions of their array namespace
 NAMES = (
     *("cholesky", "cofactors", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv", "inv_or_nan"),
     *("lu", "qr", "row_permutations", "slogdet", "solve", "svd", "svdvals", "triangular_solve"),
-    "turned",
+    *("turned", "determinants", "inv_by_factors", "signs_and_logarithms", "solve_by_factors"),
+    "cofactors_by_factors",
 )
 
 
@@ -85,7 +97,14 @@ def inv(x: Any) -> Any:
 
 def inv_or_nan(x: Any) -> Any:
     """The inverses; NaN of singular matrices."""
-    return inverses(x)[0] if is_large(x, LARGE) else _looped(("inv", "inv"), "t->t", x)
+    if is_large(x, LARGE):
+        return np.ascontiguousarray(np.swapaxes(turned_inverses(x)[0], -1, -2))
+    return _looped(("inv", "inv"), "t->t", x)
+
+
+def inv_by_factors(factors: Any, pivots: Any) -> Any:
+    """The same by what ``lu`` gave."""
+    return np.swapaxes(turned_inverses_by_factors(factors, pivots)[0], -1, -2)
 
 
 def solve(a: Any, b: Any) -> Any:
@@ -95,6 +114,18 @@ def solve(a: Any, b: Any) -> Any:
         OpError: a matrix is singular.
     """
     found = solutions(a, b) if is_large(a, LARGE) else _looped(("solve", "solve"), "tt->t", a, b)
+    return _need_result(
+        found, _alike(a, found), "matrices that have an inverse, got a singular one"
+    )
+
+
+def solve_by_factors(a: Any, factors: Any, pivots: Any, b: Any, transpose: bool = False) -> Any:
+    """The same by what ``lu`` gave for ``a``, which may be transposed.
+
+    Raises:
+        OpError: a matrix is singular.
+    """
+    found = solutions_by_factors(factors, pivots, b, transpose)
     return _need_result(
         found, _alike(a, found), "matrices that have an inverse, got a singular one"
     )
@@ -222,10 +253,20 @@ def qr(x: Any, mode: Any = "reduced") -> Any:
 
 def cofactors(x: Any) -> Any:
     """The matrices of cofactors, of singular matrices, too: the slopes of determinants."""
-    inverse, sizes = inverses(x) if is_large(x, LARGE) else (inv_or_nan(x), det(x))
+    if is_large(x, LARGE):
+        return _cofactors(x, *turned_inverses(x))
+    return _cofactors(x, np.swapaxes(inv_or_nan(x), -1, -2), det(x))
+
+
+def cofactors_by_factors(x: Any, factors: Any, pivots: Any) -> Any:
+    """The same by what ``lu`` gave for ``x``."""
+    return _cofactors(x, *turned_inverses_by_factors(factors, pivots))
+
+
+def _cofactors(x: Any, turned_inverse: Any, sizes: Any) -> Any:
     with np.errstate(all="ignore"):
-        minors = sizes[..., None, None] * np.swapaxes(inverse, -1, -2)
-    singular = np.isnan(inverse).any(axis=(-2, -1)) & np.isfinite(x).all(axis=(-2, -1))
+        minors = sizes[..., None, None] * turned_inverse
+    singular = np.isnan(turned_inverse).any(axis=(-2, -1)) & np.isfinite(x).all(axis=(-2, -1))
     if singular.any():
         minors[singular] = _cofactors_by_svd(x[singular])
     return minors

@@ -25,13 +25,25 @@ def triangular_solve(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
         unit: whether the diagonal counts as ones, and is not read.
     """
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    with np.errstate(all="ignore"):
-        x = np.array(np.broadcast_to(b, (*lead, *b.shape[-2:])))
-        if a.shape[-1]:
+    x = np.array(np.broadcast_to(b, (*lead, *b.shape[-2:])))
+    solve_in_place(a, x, upper, unit)
+    return x if np.isfinite(x).all() else _substituted(a, b, upper, unit)
+
+
+def solve_in_place(a: Any, x: Any, upper: bool, unit: bool = False) -> None:
+    """Write what triangles have to be multiplied by to be ``x`` in its place.
+
+    The result is infinite, or NaN, where a block of the triangle has no finite inverse.
+
+    Args:
+        a, upper, unit: as of :func:`triangular_solve`.
+        x: the right sides, with all dimensions of the result.
+    """
+    if a.shape[-1]:
+        with np.errstate(all="ignore"):
             blocks = _blocks(a.shape[-1])
             inverses = _inverses_of_blocks(a, blocks, upper, unit)
             _solve(a, x, [*zip(blocks, inverses, strict=True)], upper)
-    return x if np.isfinite(x).all() else _substituted(a, b, upper, unit)
 
 
 def inverted(a: Any, upper: bool, unit: bool = False) -> Any:

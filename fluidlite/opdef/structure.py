@@ -53,6 +53,12 @@ class Structure:
     ``by_element``
         each element of the only output depends on the same element of the first input, the only one
         that it is differentiated by.
+    ``in_parts(self, <specs of all inputs>)``, ``parts(self, f, <input slots>)``
+        of an operator with a kernel and one output: whether, for values of these shapes, compiled
+        plans and eager tensors that gradients flow to take a composition in its place, since the
+        rule reads what its parts leave; and that composition.
+    ``shapes_alone``
+        the inputs of which ``grad_numpy`` reads nothing but the shape.
     ``hands_on``
         nothing is computed: a value that is not finite was fed, written by the user, or found where
         it was made.
@@ -82,6 +88,8 @@ class Structure:
     condition_slot: ClassVar[str] = ""
     statistics: ClassVar[tuple[str, ...]] = ()
     filtered: ClassVar[str] = ""
+    parts: Any = None
+    shapes_alone: ClassVar[tuple[str, ...]] = ()
     #: whether the rule takes cotangents with their sequences
     ragged_cotangents: ClassVar[bool] = False
 
@@ -90,6 +98,14 @@ class Structure:
         it; None: an error.
         """
         return None
+
+    def in_parts(self, *specs: Any) -> bool:
+        """Whether ``parts`` is better than the kernel, for values of these shapes.
+
+        Args:
+            specs: what has the shapes and element types of all inputs, in their order.
+        """
+        return self.parts is not None
 
     def temporaries(self, *specs: Any) -> int:
         """Bytes of the arrays that ``run`` makes beside its results, at the moment when they are

@@ -40,6 +40,7 @@ from . import (
     expand,
     experts,
     exponential_units,
+    factored,
     features,
     files,
     filter_by_instag,

@@ -22,10 +22,12 @@ from .matrices import (
     as_column,
     batch_of,
     eye_like,
+    factors_of,
     lower,
     mirrored,
     need_matrices,
     need_square,
+    shares_factors,
     solved_turned,
     summed_like,
     swapped,
@@ -60,10 +62,19 @@ class inverse(OfSquares):
 
 
 class inverse_or_nan(inverse):
-    """The inverses of the matrices in the last two dimensions of Input, NaN for singular ones."""
+    """The inverses of the matrices in the last two dimensions of Input, NaN for singular ones.
 
-    def run(self, xp: Any, Input: Array) -> Array:
-        return xp.inv_or_nan(Input)
+    Factors, Pivots: what ``lu`` gives for Input, if that is known.
+    """
+
+    signature = "Input, Factors?!, Pivots?! -> Output"
+
+    def infer(self, Input: Spec, Factors: Spec | None, Pivots: Spec | None) -> Specs:
+        need_square(Input=Input)
+        return Input
+
+    def run(self, xp: Any, Input: Array, Factors: Array | None, Pivots: Array | None) -> Array:
+        return xp.inv_or_nan(Input) if Factors is None else xp.inv_by_factors(Factors, Pivots)
 
 
 class determinant(OfMatrices):
@@ -85,21 +96,34 @@ class determinant(OfMatrices):
     def run(self, xp: Any, Input: Array) -> Array:
         return xp.det(Input)
 
+    def in_parts(self, Input: Any) -> bool:
+        return shares_factors(Input)
+
+    def parts(self, f: Any, Input: Value) -> Value:
+        return f.factored_determinant(Input, **factors_of(f, Input))
+
     def grad(self, f: Any, Input: Value, dOut: Value) -> Rules:
-        return dict(Input=lambda: to_matrices(f, dOut) * f.cofactors(Input))
+        return dict(Input=lambda: to_matrices(f, dOut) * f.cofactors(Input, **factors_of(f, Input)))
 
 
 class cofactors(OfSquares):
     """Out = the matrices of cofactors of X: the slopes of its determinants.
 
     X: square matrices.
+    Factors, Pivots: what ``lu`` gives for X, if that is known.
     """
 
-    signature = "X -> Out"
+    signature = "X, Factors?!, Pivots?! -> Out"
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
 
-    def run(self, xp: Any, X: Array) -> Array:
-        return xp.cofactors(X)
+    def infer(self, X: Spec, Factors: Spec | None, Pivots: Spec | None) -> Specs:
+        need_square(X=X)
+        return X
+
+    def run(self, xp: Any, X: Array, Factors: Array | None, Pivots: Array | None) -> Array:
+        if Factors is None:
+            return xp.cofactors(X)
+        return xp.cofactors_by_factors(X, Factors, Pivots)
 
     def grad(self, f: Any, X: Value, Out: Value, dOut: Value) -> Rules:
         """From Out = det(X) X^-T; NaN where X is singular."""
@@ -131,13 +155,28 @@ class slogdeterminant(OfMatrices):
     def run(self, xp: Any, Input: Array) -> Array:
         return xp.stack(xp.slogdet(Input))
 
-    def grad(self, f: Any, Input: Value, dOut: Value) -> Rules:
-        def dInput():
-            of_size = f.slice(dOut, axes=[0], starts=[1], ends=[2])
-            of_size = f.reshape(of_size, shape=[*Input.shape[:-2], 1, 1])
-            return of_size * swapped(f, f.inverse_or_nan(Input))
+    def in_parts(self, Input: Any) -> bool:
+        return shares_factors(Input)
 
-        return dict(Input=dInput)
+    def parts(self, f: Any, Input: Value) -> Value:
+        return f.factored_slogdeterminant(Input, **factors_of(f, Input))
+
+    def grad(self, f: Any, Input: Value, dOut: Value) -> Rules:
+        return dict(Input=lambda: slope_of_logarithm(f, Input, dOut, factors_of(f, Input)))
+
+
+def slope_of_logarithm(f: Any, x: Value, flow: Value, factors: dict[str, Value]) -> Value:
+    """The gradient by matrices, of what flows to signs and logarithms of determinants.
+
+    Args:
+        f: the interpreter.
+        x: the matrices.
+        flow: signs, then logarithms.
+        factors: of x, by slot, if they are known.
+    """
+    of_size = f.slice(flow, axes=[0], starts=[1], ends=[2])
+    of_size = f.reshape(of_size, shape=[*x.shape[:-2], 1, 1])
+    return of_size * swapped(f, f.inverse_or_nan(x, **factors))
 
 
 class solve(OfMatrices):
@@ -171,11 +210,22 @@ class solve(OfMatrices):
             return xp.solve(X, Y[..., None])[..., 0]
         return xp.solve(X, Y)
 
+    def in_parts(self, X: Any, Y: Any) -> bool:
+        return shares_factors(X)
+
+    def parts(self, f: Any, X: Value, Y: Value) -> Value:
+        if not is_of_vectors(X.shape, Y.shape):
+            return f.factored_solve(X, Y, **factors_of(f, X))
+        found = f.factored_solve(X, as_column(f, Y), **factors_of(f, X))
+        return f.reshape(found, shape=[*found.shape[:-1]])
+
     def grad(self, f: Any, X: Value, Y: Value, Out: Value, dOut: Value) -> Rules:
         vectors = is_of_vectors(X.shape, Y.shape)
         whole = (lambda v: as_column(f, v)) if vectors else (lambda v: v)
 
         def right():
+            if shares_factors(X):
+                return f.factored_solve(X, whole(dOut), **factors_of(f, X), transpose=True)
             return f.solve(swapped(f, X), whole(dOut))
 
         def dY():
@@ -228,6 +278,7 @@ class triangular_solve(OfMatrices):
     upper: bool = True
     transpose: bool = False
     unitriangular: bool = False
+    shapes_alone: ClassVar[tuple[str, ...]] = ("Y",)
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
         need_square(X=X)

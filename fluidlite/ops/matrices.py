@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ..errors import DTypeError, ShapeError
 from ..ground.dtypes import DType, as_dtype
+from ..kernels.factors import LARGE, has_lapack
 from ..opdef.annotations import Value
 from ..opdef.conjugation import conj, is_complex
 from ..opdef.definition import Op
@@ -60,7 +61,20 @@ def least(m: int, n: int) -> int:
     return -1 if -1 in (m, n) else min(m, n)
 
 
+def shares_factors(x: Any) -> bool:
+    """Whether one LU decomposition of matrices is to serve an operator and its gradient."""
+    return x.shape[-1] >= LARGE and has_lapack()
+
+
 # -- steps of rules --------------------------------------------------------------------------------
+
+
+def factors_of(f: Any, x: Value) -> dict[str, Value]:
+    """What ``lu`` gives for matrices, by slot, where it serves an operator and its gradient."""
+    if not shares_factors(x):
+        return {}
+    factors, pivots, _ = f.lu(x)
+    return dict(Factors=factors, Pivots=pivots)
 
 
 def swapped(f: Any, x: Value) -> Value:

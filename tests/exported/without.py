@@ -22,7 +22,8 @@ REASONS = {
     "runtimes have no running maximum": "mode mode_place",
     "runtimes do not search in rows": "searchsorted",
     "runtimes decompose no matrices": """
-        cholesky cholesky_solve cofactors determinant eig eigh eigvals eigvalsh inverse
+        cholesky cholesky_solve cofactors determinant eig eigh eigvals eigvalsh
+        factored_determinant factored_slogdeterminant factored_solve inverse
         inverse_or_nan lstsq
         lu lu_unpack matrix_rank pseudo_inverse qr slogdeterminant solve svd
         triangular_solve""",

@@ -26,7 +26,10 @@ def reaching(rng, *shape):
     return rng.normal(size=shape) * 0.4 + 2 * np.eye(*shape[-2:])
 
 
-@samples("inverse", "inverse_or_nan", "determinant", "slogdeterminant")
+@samples(
+    *("inverse", "inverse_or_nan", "determinant", "slogdeterminant"),
+    *("factored_determinant", "factored_slogdeterminant"),
+)
 def of_square(rng, type):
     yield Sample(dict(Input=regular(rng, 3, 3)), order=3)
     yield Sample(dict(Input=regular(rng, 2, 3, 4, 4)))
@@ -47,6 +50,15 @@ def solve(rng):
     yield Sample(dict(X=regular(rng, 4, 1, 3, 3), Y=rng.normal(size=[2, 3, 5])), name="spread")
     yield Sample(dict(X=regular(rng, 2, 3, 3), Y=rng.normal(size=[3])), name="a_vector")
     yield Sample(dict(X=regular(rng, 2, 3, 3), Y=rng.normal(size=[2, 3])), name="vectors")
+
+
+@samples("factored_solve")
+def factored_solve(rng):
+    for transpose in (False, True):
+        x, y = regular(rng, 3, 3), rng.normal(size=[3, 2])
+        yield Sample(dict(X=x, Y=y), dict(transpose=transpose), order=3)
+    x, y = regular(rng, 4, 1, 3, 3), rng.normal(size=[2, 3, 5])
+    yield Sample(dict(X=x, Y=y), name="spread")
 
 
 @samples("triangular_solve")
