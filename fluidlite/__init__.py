@@ -43,7 +43,7 @@ _provide("modules of fluid 1.8", partial(import_module, f"{__name__}.compat.alia
 _provide("what fills queues", lambda: import_module(f"{__name__}.readers.feeder").ProgramFeeder)
 _provide("the processes of a job", lambda: import_module(f"{__name__}.distributed.joining").join())
 
-#: modules and sub-packages; they are loaded when they are first asked for
+#: modules and sub-packages; they are loaded at their first use
 _MODULES = frozenset([
     "autograd", "backward", "checkpoint", "clip", "compat", "compiler", "contrib", "core",
     "data_feeder", "dataset", "distributed", "dygraph", "eager", "errors", "export", "flow",
@@ -108,7 +108,7 @@ _NAMES = {
 @_api_boundary
 @partial(_with_names_of_fluid, __name__)
 def __getattr__(name: str) -> Any:
-    """Load what is not needed by every script when it is first asked for."""
+    """Load what is not needed by every script at its first use."""
     if name == "__all__":  # for import *
         return __dir__()
     if name.startswith("__"):

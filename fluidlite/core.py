@@ -112,7 +112,7 @@ def get_cuda_device_count() -> int:
 
 
 def __getattr__(name: str) -> Any:
-    """What serves models is loaded when it is first asked for."""
+    """What serves models is loaded at its first use."""
     predictors = None if name.startswith("_") else PREDICTORS.get()
     if predictors is None or name not in predictors.__all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

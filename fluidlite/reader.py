@@ -335,7 +335,7 @@ def _as_ready(
         yield ready.get()
 
 
-#: what of fluid 1.8's ``fluid.reader`` is in modules that are loaded when it is first asked for
+#: what of fluid 1.8's ``fluid.reader`` is in modules that are loaded at its first use
 _ELSEWHERE = {
     **dict.fromkeys(["GeneratorLoader", "PyReader", "keep_data_loader_order"], "generator"),
     **dict.fromkeys(["DataLoader", "DatasetLoader"], "loader"),

@@ -152,7 +152,7 @@ class Scope:
         self._origins: dict[str, CallSite | None] = {}
 
     def var(self, name: str) -> ScopeVariable:
-        """The variable of that name in this scope, made when it is not there."""
+        """The variable of that name in this scope, created if it does not exist."""
         variable = self._variables.get(name)
         if variable is None:
             variable = self._variables[name] = ScopeVariable(name)

@@ -65,7 +65,7 @@ def entry(op):
         if code := source(op, method):
             parts.append(f"{title}\n\n```python\n{code}\n```\n")
     if op.grad is None:
-        parts.append("Nothing flows through it by nature.\n")
+        parts.append("No gradient flows through it.\n")
     return "\n".join(part for part in parts if part)
 
 

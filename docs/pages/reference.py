@@ -28,6 +28,11 @@ MODULES = {
     "fluidlite.contrib": "Mixed precision and further layers.",
     "fluidlite.profiler": "Where the time of a run goes.",
     "fluidlite.dataset": "Small data sets.",
+    "fluidlite.unique_name": "Names of variables and parameters.",
+    "fluidlite.errors": "Errors, and the built-in exceptions that they derive from.",
+    "fluidlite.export": "NumPy source and StableHLO of a program.",
+    "fluidlite.jax": "Programs as functions of JAX.",
+    "fluidlite.distributed": "Training on several devices and processes.",
 }
 
 

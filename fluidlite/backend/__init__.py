@@ -14,7 +14,7 @@ from ..opdef.prepared import KernelLibrary
 from . import numpy_
 
 _CHOICES = ("numpy", "onednn", "native", "auto")
-# read when they are first asked for
+# read at their first use
 _ONEDNN, _JAX = "fluidlite.backend.onednn", "fluidlite.backend.jax_"
 _NATIVE = "fluidlite.backend.native"
 

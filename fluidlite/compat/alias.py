@@ -1,6 +1,6 @@
 """The modules ``paddle``, ``paddle.fluid``, ``oneflow`` and all others, made of what is here.
 
-A module looks a name up when it is first asked for, so importing one costs next to nothing.
+A module looks a name up at its first use, so importing one costs next to nothing.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ _URLLIB = ("error", "parse", "request", "response", "robotparser")
 
 
 class Moves(ModuleType):
-    """``six.moves``: what has another place in Python 3, imported when it is first asked for."""
+    """``six.moves``: what has another place in Python 3, imported at its first use."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

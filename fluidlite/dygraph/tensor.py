@@ -313,7 +313,7 @@ class ParamBase(VarBase, Parameter, results=False):
 
     Args:
         array: the first value; not copied.
-        name: made up when it is first asked for, if None.
+        name: made up at its first use, if None.
         trainable: whether it wants a gradient.
 
     >>> with fluid.dygraph.guard():

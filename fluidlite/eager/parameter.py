@@ -23,7 +23,7 @@ class Parameter(Tensor, results=False):
 
     Args:
         array: the first value; not copied.
-        name: made up when it is first asked for, if None.
+        name: made up at its first use, if None.
         trainable: whether it wants a gradient.
 
     >>> w = fluid.create_parameter([2, 3], "float32")

@@ -169,7 +169,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     @property
     def name(self) -> str:
-        """The name; made up when it is first asked for."""
+        """The name; made up at its first use."""
         if self.given_name is None:
             self.given_name = unique_name.generate(self.name_stem)
         return self.given_name

@@ -340,7 +340,7 @@ from .written import to_global as to_global
 from .written import to_local as to_local
 from .written import zero_ as zero_
 
-if TYPE_CHECKING:  # these come when they are first asked for
+if TYPE_CHECKING:  # these come at their first use
     from . import amp as amp
     from . import comm as comm
     from . import cuda as cuda

@@ -38,7 +38,7 @@ def multinomial(
         input: the weights, [classes] or [rows, classes].
         num_samples: how many.
         replacement: whether one may come again.
-        generator: draws them; the one that there is when None.
+        generator: draws them; the default one when None.
 
     >>> fluid.flow.multinomial(fluid.flow.tensor([0.0, 1.0]), 1).tolist()
     [1]
@@ -103,7 +103,7 @@ def _randint(
         high: the one behind the last.
         size: the shape.
         dtype: the element type.
-        generator: draws them; the one that there is when None.
+        generator: draws them; the default one when None.
     """
     sizes: Any = high if isinstance(high, (list, tuple)) else size
     if high is None or sizes is high:
@@ -164,7 +164,7 @@ def _normal(
         args: the shape where both are numbers.
         size: the same, by its name.
         dtype: element type; the default one when None.
-        generator: draws them; the one that there is when None.
+        generator: draws them; the default one when None.
     """
     like = next((each for each in (mean, std) if appends([each]) is not None), None)
     if like is not None:

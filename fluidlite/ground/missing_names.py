@@ -115,7 +115,7 @@ LEFT_OUT_OF_ONEFLOW: dict[str, dict[str, str]] = {
         ".boxing": "one process, which has its tensors whole",
         ".backends": "the CPU: no kernels are chosen",
         ".asyncs": "threading.Thread",
-        "cuda.type_tensor": "flow.FloatTensor and its kin",
+        "cuda.type_tensor": "flow.FloatTensor and similar functions",
         **{
             f"cuda.{name}Tensor": f"flow.{name}Tensor"
             for name in (*("Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long"),)
@@ -232,7 +232,7 @@ def answer(namespace: dict[str, Any], *later: str) -> None:
 
     Args:
         namespace: of the module: what ``globals()`` gives at its end.
-        later: modules below it that are loaded when they are first asked for, or when a name of
+        later: modules below it that are loaded at their first use, or when a name of
             ``__all__`` is that is not there yet; ``name=place`` for another name of one.
     """
     module = namespace["__name__"]

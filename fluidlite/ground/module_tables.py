@@ -2,7 +2,7 @@
 
 A line of a table is a module of paddle 2 and, by the module of this package that holds them, the
 names that it gives.  ``fluid.X`` holds those of ``paddle.fluid.X`` of 1.8.  A name is looked up
-when it is first asked for.
+at its first use.
 """
 
 from __future__ import annotations

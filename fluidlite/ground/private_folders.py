@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def private_folder(path: str | os.PathLike[str]) -> Path:
-    """A folder that is the user's alone, by its absolute path; made where it is not there.
+    """A folder that is the user's alone, by its absolute path; created if it does not exist.
 
     As ssh does with files that it trusts: the folder is the user's and nobody else may write to it;
     what it lies in, up to the user's home, or else to the root, is the user's or the system's, and

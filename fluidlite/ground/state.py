@@ -27,7 +27,7 @@ class StateSlot(Generic[T]):
 
     Args:
         name: for messages.
-        make: makes the process-wide default when it is first asked for.
+        make: makes the process-wide default at its first use.
     """
 
     def __init__(self, name: str, make: Callable[[], T]) -> None:

@@ -385,7 +385,7 @@ class AnalysisPredictor(PaddlePredictor):
         """Write the program and its parameters to a folder.
 
         Args:
-            dir: the folder, made when it is not there.
+            dir: the folder, created if it does not exist.
 
         Raises:
             FileError: a file cannot be written; says why.

@@ -86,7 +86,7 @@ def save(
     Where several processes train together, all of them call it, and process 0 writes.
 
     Args:
-        path: the folder of the checkpoints, made when it is not there.
+        path: the folder of the checkpoints, created if it does not exist.
         program: the program that is trained; the default main program when None.
         scope: where its variables have their values; the global scope when None.
         step: the number of steps done.

@@ -43,7 +43,7 @@ def save_inference_model(
     The program itself stays as it is.
 
     Args:
-        dirname: the folder, made when it is not there.
+        dirname: the folder, created if it does not exist.
         feeded_var_names: names of the variables that are given; none when None.
         target_vars: the variables that the model computes.
         executor: accepted as fluid 1.8 has it; values come from the global scope.

@@ -158,7 +158,7 @@ def save_vars(
 
     Args:
         executor: accepted as fluid 1.8 has it; values come from the global scope.
-        dirname: the folder, made when it is not there; None for bytes in memory.
+        dirname: the folder, created if it does not exist; None for bytes in memory.
         main_program: whose variables; the default main program when None.
         vars: what to write; the variables of ``main_program`` that ``predicate`` takes when None.
         predicate: which variables of the program to write; all when None.

@@ -50,7 +50,7 @@ __all__ = list(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
-    """A layer that is made of an operator's definition: made when it is first asked for."""
+    """A layer that is made of an operator's definition: made at its first use."""
     if name not in _PLACES:
         raise absent(__name__, name)
     made = globals()[name] = completed(getattr(import_module(f".{_PLACES[name]}", __name__), name))

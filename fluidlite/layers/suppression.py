@@ -58,7 +58,7 @@ locality_aware_nms: Layer = _suppression(
 def with_index(
     found: tuple[Variable, Variable], return_index: bool = False
 ) -> Variable | tuple[Variable, Variable]:
-    """What was found, with its places where they are asked for.
+    """What was found, with its places if they are requested.
 
     Args:
         found: boxes, and which ones they are.

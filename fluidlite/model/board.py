@@ -13,7 +13,7 @@ class Board:
     """Writes to a folder that TensorBoard reads, through tensorboardX (extra ``tensorboard``).
 
     Args:
-        folder: made when it is not there.
+        folder: created if it does not exist.
 
     Raises:
         ArgumentError: tensorboardX is not installed.

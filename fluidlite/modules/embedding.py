@@ -7,7 +7,7 @@ from ..errors import ArgumentError
 
 
 def need_row(padding_idx: int | None, rows: int) -> None:
-    """See that a table has a row of zeros, where one is asked for.
+    """See that a table has a row of zeros, if one is requested.
 
     Raises:
         ArgumentError: it has not.

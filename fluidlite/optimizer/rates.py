@@ -85,7 +85,7 @@ class HasRate:
             self._rate(main, startup, dtype)
 
     def _rate(self, main: Program, startup: Program, dtype: DType) -> Variable:
-        """The variable of the learning rate in a program; made when it is not there."""
+        """The variable of the learning rate in a program; created if it does not exist."""
         there = self._global_learning_rate(main)
         if there is not None:
             return there

@@ -66,7 +66,7 @@ class States:
         self._made: WeakTable[Program, dict[tuple[str, str], str]] = WeakTable()
 
     def make(self, main: Program, startup: Program, state: State, param: Variable) -> Variable:
-        """A parameter's state; made when it is not there.
+        """A parameter's state; created if it does not exist.
 
         Args:
             main, startup: the parameter's program, and the one that gives first values.

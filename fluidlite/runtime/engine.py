@@ -1,4 +1,4 @@
-"""Which array library runs programs: NumPy, or JAX, which is read when it is first asked for."""
+"""Which array library runs programs: NumPy, or JAX, which is read at its first use."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .source import KernelSource
 
 
 class NativeFunctions:
-    """The functions of a file that are there; each is asked for when it is first needed.
+    """The functions of a file that are there; each is loaded at its first use.
 
     They are compiled in the background, and meanwhile there are none; where ``FLUIDLITE_KERNELS``
     asks for generated kernels, they are waited for.
@@ -36,7 +36,7 @@ class NativeFunctions:
         Args:
             name: of the function.
             kind: the character of the element type.
-            arrays: that it reads and writes, their elements one behind the other.
+            arrays: that it reads and writes, their elements in order.
             parts: how many there are, which threads share.
         """
         key = name, kind

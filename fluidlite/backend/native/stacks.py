@@ -55,7 +55,7 @@ class StackKernels(NativeFunctions):
 
         Args:
             name: of the function.
-            arrays: that it reads and writes, their elements one behind the other.
+            arrays: that it reads and writes, their elements in order.
         """
         return self.computed(name, arrays[0].dtype.char, arrays)
 

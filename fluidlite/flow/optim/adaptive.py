@@ -10,7 +10,7 @@ from .optimizer import OPTIMIZERS, Array, Arrays, Optimizer, Options, Parameters
 
 @from_fields
 class _OfMoments(Optimizer):
-    """What Adam and its kin have in common."""
+    """What Adam and similar optimizers have in common."""
 
     params: Parameters
     lr: float = 0.001

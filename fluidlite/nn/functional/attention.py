@@ -98,7 +98,7 @@ def flash_attention(
     training: bool = True,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """:func:`scaled_dot_product_attention`, and the weights where they are asked for.
+    """:func:`scaled_dot_product_attention`, and the weights if they are requested.
 
     Args:
         query: [N, T, heads, D].

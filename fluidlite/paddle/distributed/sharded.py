@@ -230,7 +230,7 @@ def save_state_dict(
 
     Args:
         state_dict: tensors by name, or dictionaries of them.
-        path: the folder; it is made where it is not there.
+        path: the folder; it is created if it does not exist.
         process_group, coordinator_rank: accepted.
 
     Raises:

@@ -155,7 +155,7 @@ class WandbCallback(_Board):
 
     @property
     def run(self) -> Any:
-        """The run; begun when it is first asked for."""
+        """The run; begun at its first use."""
         if self._run is None:
             self._run = self.wandb.run or self.wandb.init(**self.wandb_args)
         return self._run

@@ -41,7 +41,7 @@ class HeldNumbers:
         return [self.values] * count if count <= _MOST else None
 
     def variable(self) -> str:
-        """The name of a variable that has them, declared when it is first asked for."""
+        """The name of a variable that has them, declared at its first use."""
         if not self._declared:
             self._declared = True
             self.block.create_var(name=self.name, shape=self.shape, dtype=self.dtype)

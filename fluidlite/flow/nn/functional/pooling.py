@@ -141,7 +141,7 @@ def _mean(x: Tensor, w: _Windows, counts_padding: bool, divisor_override: int | 
 def _chosen(
     pair: tuple[Tensor, Tensor], alone: bool, return_indices: bool
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Elements, and their places where they are asked for."""
+    """Elements, and their places if they are requested."""
     out, places = (squeeze(each, 0) for each in pair) if alone else pair
     return (out, places) if return_indices else out
 

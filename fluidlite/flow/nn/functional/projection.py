@@ -136,7 +136,7 @@ def dropout(
         p: the probability.
         training: False: x itself.
         inplace: write the result to ``input``.
-        generator: draws what is set to 0; the one that there is when None.
+        generator: draws what is set to 0; the default one when None.
         addend: a tensor that is added to the result, or None.
 
     >>> x = fluid.flow.tensor([1.0, 2.0])
