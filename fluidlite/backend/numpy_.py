@@ -20,8 +20,8 @@ from ..kernels import linear_algebra, slopes
 from ..kernels.half import narrowed, widened
 from ..kernels.special import erf, erfc
 from ..opdef.rank_table import RankTable
+from . import recurrence, stacks
 from . import rows as numbered_rows
-from . import stacks
 
 name = "numpy"
 
@@ -345,6 +345,7 @@ xp.add_rows = numbered_rows.adding(add_rows)
 xp.max_rows = numbered_rows.extremes("max_rows", max_rows)
 xp.min_rows = numbered_rows.extremes("min_rows", min_rows)
 xp.windows = windows
+xp.lstm_steps, xp.lstm_slopes = recurrence.lstm_steps, recurrence.lstm_slopes
 xp.erf = erf
 xp.erfc = erfc
 xp.zeros_like = zeros_like

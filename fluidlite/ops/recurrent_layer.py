@@ -143,20 +143,21 @@ class recurrent_layer(Op):
         size = InitH.shape[1]
         of_state = None if BiasHh is None else BiasHh[2 * size :]
         bias = self._bias(BiasIh, BiasHh, size)
-        by_input = WeightIh
-        if self.mode not in _HALVED:
-            by_state = np.ascontiguousarray(WeightHh.T)
-        else:  # as the logistic function of x is (tanh(x / 2) + 1) / 2
-            halves, *scales = _scales(self.mode, rows, size, Input.dtype)
-            by_state = np.multiply(WeightHh.T, halves, order="C")
-            by_input = WeightIh * halves[:, None]
-            bias = None if bias is None else bias * halves
-        gates = Input.reshape(-1, width) @ by_input.T
+        gates = np.dot(Input.reshape(-1, width), WeightIh.T)
         if bias is not None:
             gates += bias
         gates = gates.reshape(steps, rows, gates.shape[-1])
         out = np.empty((steps, rows, size), gates.dtype)
         memory: Any = np.empty_like(out) if self.mode in ("LSTM", "GRU") else None
+        by_state = np.ascontiguousarray(WeightHh.T)
+        if self.mode == "LSTM" and Lengths is None:
+            order = self.order(steps)
+            if xp.lstm_steps(order, gates, by_state, InitH, InitC, memory, out):
+                return out, out[order[-1]], memory[order[-1]], gates, memory
+        if self.mode in _HALVED:  # as the logistic function of x is (tanh(x / 2) + 1) / 2
+            halves, *scales = _scales(self.mode, rows, size, Input.dtype)
+            by_state = by_state * halves  # a new array: it may be the weights themselves
+            gates *= halves
         product, room = np.empty_like(gates[0]), np.empty_like(out[0])
         here = _here(Lengths, steps)
         h, c = InitH, InitC
@@ -203,6 +204,56 @@ class recurrent_layer(Op):
         steps, rows, width = Input.shape
         here = _here(Lengths, steps)
         before_h = self._before(self._carried(Out, InitH, here), InitH)
+        found = None
+        if self.mode == "LSTM" and Lengths is None and dGates is None and dMemory is None:
+            ends = (np.zeros_like(InitH) if flow is None else flow for flow in (dLastH, dLastC))
+            order = reversed(self.order(steps))
+            found = xp.lstm_slopes(order, Gates, Memory, InitC, WeightHh, dOut, *ends)
+        if found is not None:
+            to_gates, dh, dc = found
+            to_state = to_input = to_gates.reshape(steps * rows, WeightHh.shape[0])
+        else:
+            flows = dOut, dLastH, dLastC, dGates, dMemory
+            values = InitH, InitC, WeightHh, Gates, Memory
+            to_input, to_state, dh, dc = self._back(*values, before_h, here, *flows)
+        states = before_h.reshape(steps * rows, before_h.shape[-1])
+        gradients = dict(
+            Input=(to_input @ WeightIh).reshape(Input.shape),
+            InitH=dh,
+            WeightIh=to_input.T @ Input.reshape(-1, width),
+            WeightHh=to_state.T @ states,
+        )
+        if dc is not None:
+            gradients["InitC"] = dc
+        ones = np.ones(steps * rows, Input.dtype)
+        if BiasIh is not None:
+            gradients["BiasIh"] = np.dot(ones, to_input)
+        if BiasHh is not None:
+            same = BiasIh is not None and to_state is to_input
+            gradients["BiasHh"] = gradients["BiasIh"].copy() if same else np.dot(ones, to_state)
+        return gradients
+
+    grad = differentiated_as(grad_numpy)
+
+    def _back(
+        self,
+        InitH: Array,
+        InitC: Array,
+        WeightHh: Array,
+        Gates: Array,
+        Memory: Array,
+        before_h: Array,
+        here: Any,
+        dOut: Any,
+        dLastH: Any,
+        dLastC: Any,
+        dGates: Any,
+        dMemory: Any,
+    ) -> tuple[Any, ...]:
+        """Flows to what inputs and states give the gates at all steps, as matrices; and to the
+        first state and cell.
+        """
+        steps, rows, _ = before_h.shape
         if self.mode == "LSTM":
             slopes = _lstm_slopes(Gates, Memory, self._before(Memory, InitC), dGates)
         elif self.mode == "GRU":
@@ -246,25 +297,8 @@ class recurrent_layer(Op):
         to_input = to_state
         if self.mode == "GRU":
             parts = [slopes.by_state[:, :, :2], slopes.of_cell[:, :, None]]
-            to_input = np.concatenate(parts, axis=2).reshape(steps * rows, WeightIh.shape[0])
-        states = before_h.reshape(steps * rows, before_h.shape[-1])
-        gradients = dict(
-            Input=(to_input @ WeightIh).reshape(Input.shape),
-            InitH=dh,
-            WeightIh=to_input.T @ Input.reshape(-1, width),
-            WeightHh=to_state.T @ states,
-        )
-        if dc is not None:
-            gradients["InitC"] = dc
-        ones = np.ones(steps * rows, Input.dtype)
-        if BiasIh is not None:
-            gradients["BiasIh"] = np.dot(ones, to_input)
-        if BiasHh is not None:
-            same = BiasIh is not None and to_state is to_input
-            gradients["BiasHh"] = gradients["BiasIh"].copy() if same else np.dot(ones, to_state)
-        return gradients
-
-    grad = differentiated_as(grad_numpy)
+            to_input = np.concatenate(parts, axis=2).reshape(steps * rows, WeightHh.shape[0])
+        return to_input, to_state, dh, dc
 
     def _bias(self, BiasIh: Any, BiasHh: Any, size: int) -> Any:
         """What is added to the gates at all steps; a GRU's candidate takes the state's later."""

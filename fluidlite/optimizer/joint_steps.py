@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: elements up to which a copy costs less than a call
 SMALL = 16384
+#: elements of all parameters up to which they go together, whatever their sizes
+FEW = 1 << 18
 
 
 class ParameterStep(NamedTuple):
@@ -51,16 +53,22 @@ def groups(optimizer: Optimizer, updates: Sequence[ParameterStep]) -> list[list[
         return [[update] for update in updates]
     numbers = [k for k, state in enumerate(optimizer.states) if state.one_number]
     alike: dict[Any, list[ParameterStep]] = {}
+    most = _most_elements(updates)
     for update in updates:
-        alike.setdefault(_key(update, numbers), []).append(update)
+        alike.setdefault(_key(update, numbers, most), []).append(update)
     return list(alike.values())
 
 
-def _key(update: ParameterStep, numbers: Sequence[int]) -> Any:
+def _most_elements(updates: Sequence[ParameterStep]) -> int:
+    """Elements of a parameter up to which its step is made with others."""
+    return FEW if sum(update.param.array.size for update in updates) <= FEW else SMALL
+
+
+def _key(update: ParameterStep, numbers: Sequence[int], most: int) -> Any:
     """What steps that are made together have in common; the parameter's own where none can be."""
     inputs = update.inputs
     param, gradient = inputs["Param"], inputs["Grad"]
-    if param.size > SMALL or type(gradient) is not np.ndarray or len(inputs) > len(_JOINED) + 1:
+    if param.size > most or type(gradient) is not np.ndarray or len(inputs) > len(_JOINED) + 1:
         return id(update.param)
     held = [update.states[k].array for k in numbers]
     rate = inputs.get("LearningRate")
@@ -179,7 +187,8 @@ class RepeatedStep:
         plain = {"Param", "Grad", "LearningRate"}
         if not lookup(optimizer.type).updates_by_element or not plain.issuperset(updates[0].inputs):
             return None
-        if any(each.param.array.size > SMALL or each.master is not None for each in updates):
+        most = _most_elements(updates)
+        if any(each.param.array.size > most or each.master is not None for each in updates):
             return None
         return cls(optimizer, updates)
 

@@ -42,6 +42,7 @@ def trained(kind, options):
 def test_joint_steps_give_the_numbers_of_single_ones(kind, monkeypatch):
     joint = trained(kind, KINDS[kind])
     monkeypatch.setattr(joint_steps, "SMALL", -1)
+    monkeypatch.setattr(joint_steps, "FEW", -1)
     single = trained(kind, KINDS[kind])
     assert len(joint) == len(single) >= 6
     for one, other in zip(joint, single, strict=True):
