@@ -162,10 +162,15 @@ class MultiHeadAttention(Layer):
             if cache is not None:
                 keys, values = concat([cache.k, keys], 2), concat([cache.v, values], 2)
                 cache = Cache(keys, values)
-        weights = _weights(self.q_proj(query), keys, attn_mask, self.num_heads)
-        if self.dropout:
-            weights = F.dropout(weights, self.dropout, training=self.training)
-        result = self.out_proj(_weighted(weights, values))
+        weights = None
+        if self.dropout or self.need_weights:
+            weights = _weights(self.q_proj(query), keys, attn_mask, self.num_heads)
+            if self.dropout:
+                weights = F.dropout(weights, self.dropout, training=self.training)
+            sums = _weighted(weights, values)
+        else:
+            sums = _attended(self.q_proj(query), keys, values, attn_mask, self.num_heads)
+        result = self.out_proj(sums)
         given: list[Any] = [result, *[weights] * self.need_weights, *[cache] * (cache is not None)]
         return tuple(given) if len(given) > 1 else result
 
@@ -243,6 +248,12 @@ def _weighted(weights: Any, values: Any) -> Any:
     """The sums of values by weights, the heads side by side: [N, T, heads x D]."""
     sums = transpose(matmul(weights, values), [0, 2, 1, 3])
     return reshape(sums, [0, 0, sums.array.shape[2] * sums.array.shape[3]])
+
+
+@composite
+def _attended(query: Any, keys: Any, values: Any, mask: Any, heads: int) -> Any:
+    """What the queries find: [N, T, heads x D]."""
+    return _weighted(_weights(query, keys, mask, heads), values)
 
 
 class _Block(TensorLayer):

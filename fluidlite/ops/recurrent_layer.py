@@ -204,13 +204,13 @@ class recurrent_layer(Op):
         steps, rows, width = Input.shape
         here = _here(Lengths, steps)
         before_h = self._before(self._carried(Out, InitH, here), InitH)
-        found = None
+        by_kernel = None
         if self.mode == "LSTM" and Lengths is None and dGates is None and dMemory is None:
             ends = (np.zeros_like(InitH) if flow is None else flow for flow in (dLastH, dLastC))
             order = reversed(self.order(steps))
-            found = xp.lstm_slopes(order, Gates, Memory, InitC, WeightHh, dOut, *ends)
-        if found is not None:
-            to_gates, dh, dc = found
+            by_kernel = xp.lstm_slopes(order, Gates, Memory, InitC, WeightHh, dOut, *ends)
+        if by_kernel is not None:
+            to_gates, dh, dc = by_kernel
             to_state = to_input = to_gates.reshape(steps * rows, WeightHh.shape[0])
         else:
             flows = dOut, dLastH, dLastC, dGates, dMemory

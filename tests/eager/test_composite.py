@@ -54,6 +54,10 @@ CASES: dict[str, list[Callable[[], tuple]]] = {
         lambda: (numbers(2, 3, 8), numbers(2, 2, 5, 4), numbers(3, 5), 2),
     ],
     "_weighted": [lambda: (numbers(2, 2, 3, 5), numbers(2, 2, 5, 4))],
+    "_attended": [
+        lambda: (numbers(2, 3, 8), numbers(2, 2, 5, 4), numbers(2, 2, 5, 4), None, 2),
+        lambda: (numbers(2, 3, 8), numbers(2, 2, 5, 4), numbers(2, 2, 5, 4), numbers(3, 5), 2),
+    ],
 }
 NAMED = [(name, make) for name, makers in CASES.items() for make in makers]
 
