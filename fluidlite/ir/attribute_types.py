@@ -11,15 +11,10 @@ class AttrType(Enum):
     """The type of an attribute.  ``int(member)`` is the number in program files; a member equals
     that number.
 
-    >>> op = (
-    ...     fluid.Program()
-    ...     .global_block()
-    ...     .append_op("scale", {"X": ["x"]}, {"Out": ["y"]}, {"scale": 2.0})
-    ... )
-    >>> op.attr_type("scale")
-    AttrType.FLOAT
-    >>> int(op.attr_type("scale")), op.attr_type("scale") == fluid.core.AttrType.FLOAT
-    (1, True)
+    >>> x = fluid.data("x", [2])
+    >>> kind = fluid.layers.scale(x, 2.0).op.attr_type("scale")
+    >>> kind, int(kind), kind == fluid.core.AttrType.FLOAT
+    (AttrType.FLOAT, 1, True)
     """
 
     INT = 0
