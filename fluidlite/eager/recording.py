@@ -113,7 +113,7 @@ class EagerCall(PreparedCall):
         self._single = len(definition.outputs) == 1 and not definition.outputs[0].many
         #: its gradient is that of the parts
         self._unruled = definition.expand is not None and not has_rule(definition)
-        is_whole = not self._unruled and definition.parts is None
+        is_whole = not self._unruled and definition.composition is None
         self._sole = self._single and self.size == 1 and not self._lists and is_whole
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
@@ -237,9 +237,9 @@ class EagerCall(PreparedCall):
         if self._unruled and mask and thread.recording:
             outs = prepared.op.outputs_for(rules, dict(zip(self.slots, ins)))
             return outs[self.definition.outputs[0].name]
-        if plan is not None and plan.in_parts and mask and thread.recording:
+        if plan is not None and plan.takes_composition and mask and thread.recording:
             with suppress(FluidError):  # else the kernel says what is wrong
-                return prepared.op.parts(rules, *ins)
+                return prepared.op.composition(rules, *ins)
         try:
             out = thread.run(self._measured(prepared.one) if plan is None else plan.kernel, *arrays)
         except Exception as error:

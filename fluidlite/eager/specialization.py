@@ -23,7 +23,7 @@ class Specialization:
     """
 
     __slots__ = (
-        "flows", "in_parts", "ins", "kernel", "op", "outs", "places", "places_of", "pullbacks",
+        "flows", "takes_composition", "ins", "kernel", "op", "outs", "places", "places_of", "pullbacks",
     )  # fmt: skip
 
     def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any], kernel: Any) -> None:
@@ -41,7 +41,7 @@ class Specialization:
         ]
         self.flows: bool = bool(self.places) and not is_constant(type(op))
         #: whether its parts are remembered in its place
-        self.in_parts: bool = op.parts is not None and op.in_parts(*ins)
+        self.takes_composition: bool = op.composition is not None and op.takes_composition(*ins)
         self.pullbacks: dict[int, Pullback] = {}  #: by which inputs want a cotangent
         #: of an operator with several outputs, none a list: the numbers among ``places`` by slot
         self.places_of: dict[str, int | None] | None = None

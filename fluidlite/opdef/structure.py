@@ -53,10 +53,10 @@ class Structure:
     ``by_element``
         each element of the only output depends on the same element of the first input, the only one
         that it is differentiated by.
-    ``in_parts(self, <specs of all inputs>)``, ``parts(self, f, <input slots>)``
+    ``takes_composition(self, <specs of all inputs>)``, ``composition(self, f, <input slots>)``
         of an operator with a kernel and one output: whether, for values of these shapes, compiled
         plans and eager tensors that gradients flow to take a composition in its place, since the
-        rule reads what its parts leave; and that composition.
+        rule reads what its operators leave; and that composition.
     ``shapes_alone``
         the inputs of which ``grad_numpy`` reads nothing but the shape.
     ``hands_on``
@@ -88,7 +88,7 @@ class Structure:
     condition_slot: ClassVar[str] = ""
     statistics: ClassVar[tuple[str, ...]] = ()
     filtered: ClassVar[str] = ""
-    parts: Any = None
+    composition: Any = None
     shapes_alone: ClassVar[tuple[str, ...]] = ()
     #: whether the rule takes cotangents with their sequences
     ragged_cotangents: ClassVar[bool] = False
@@ -99,13 +99,13 @@ class Structure:
         """
         return None
 
-    def in_parts(self, *specs: Any) -> bool:
-        """Whether ``parts`` is better than the kernel, for values of these shapes.
+    def takes_composition(self, *specs: Any) -> bool:
+        """Whether ``composition`` is better than the kernel, for values of these shapes.
 
         Args:
             specs: what has the shapes and element types of all inputs, in their order.
         """
-        return self.parts is not None
+        return self.composition is not None
 
     def temporaries(self, *specs: Any) -> int:
         """Bytes of the arrays that ``run`` makes beside its results, at the moment when they are

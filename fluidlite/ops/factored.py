@@ -74,7 +74,7 @@ class factored_determinant(determinant):
     """
 
     signature = "Input, Factors?!, Pivots?! -> Out"
-    parts: ClassVar[Any] = None
+    composition: ClassVar[Any] = None
 
     def run(self, xp: Any, Input: Array, Factors: Array | None, Pivots: Array | None) -> Array:
         return xp.det(Input) if Factors is None else xp.determinants(Factors, Pivots)
@@ -94,7 +94,7 @@ class factored_slogdeterminant(slogdeterminant):
     """
 
     signature = "Input, Factors?!, Pivots?! -> Out"
-    parts: ClassVar[Any] = None
+    composition: ClassVar[Any] = None
 
     def run(self, xp: Any, Input: Array, Factors: Array | None, Pivots: Array | None) -> Array:
         if Factors is None:

@@ -96,10 +96,10 @@ class determinant(OfMatrices):
     def run(self, xp: Any, Input: Array) -> Array:
         return xp.det(Input)
 
-    def in_parts(self, Input: Any) -> bool:
+    def takes_composition(self, Input: Any) -> bool:
         return shares_factors(Input)
 
-    def parts(self, f: Any, Input: Value) -> Value:
+    def composition(self, f: Any, Input: Value) -> Value:
         return f.factored_determinant(Input, **factors_of(f, Input))
 
     def grad(self, f: Any, Input: Value, dOut: Value) -> Rules:
@@ -155,10 +155,10 @@ class slogdeterminant(OfMatrices):
     def run(self, xp: Any, Input: Array) -> Array:
         return xp.stack(xp.slogdet(Input))
 
-    def in_parts(self, Input: Any) -> bool:
+    def takes_composition(self, Input: Any) -> bool:
         return shares_factors(Input)
 
-    def parts(self, f: Any, Input: Value) -> Value:
+    def composition(self, f: Any, Input: Value) -> Value:
         return f.factored_slogdeterminant(Input, **factors_of(f, Input))
 
     def grad(self, f: Any, Input: Value, dOut: Value) -> Rules:
@@ -210,10 +210,10 @@ class solve(OfMatrices):
             return xp.solve(X, Y[..., None])[..., 0]
         return xp.solve(X, Y)
 
-    def in_parts(self, X: Any, Y: Any) -> bool:
+    def takes_composition(self, X: Any, Y: Any) -> bool:
         return shares_factors(X)
 
-    def parts(self, f: Any, X: Value, Y: Value) -> Value:
+    def composition(self, f: Any, X: Value, Y: Value) -> Value:
         if not is_of_vectors(X.shape, Y.shape):
             return f.factored_solve(X, Y, **factors_of(f, X))
         found = f.factored_solve(X, as_column(f, Y), **factors_of(f, X))

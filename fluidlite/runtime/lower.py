@@ -114,9 +114,9 @@ class Lowering(Interpreter):
         if not calling.runs:
             raise Unsupported(op.type)
         ins = self._wholes(ins, op.fluid.rows)
-        operands = [ins.get(slot.name) for slot in op.inputs] if op.parts is not None else []
-        if operands and op.in_parts(*operands):
-            return op.by_slot(op.parts(self, *operands))
+        operands = [ins.get(slot.name) for slot in op.inputs] if op.composition is not None else []
+        if operands and op.takes_composition(*operands):
+            return op.by_slot(op.composition(self, *operands))
         if (
             not calling.draws
             and op.folds
