@@ -23,7 +23,8 @@ class Specialization:
     """
 
     __slots__ = (
-        "flows", "takes_composition", "ins", "kernel", "op", "outs", "places", "places_of", "pullbacks",
+        "flows", "takes_composition", "ins", "kernel", "op", "outs", "places", "places_of",
+        "pullbacks",
     )  # fmt: skip
 
     def __init__(self, op: Op, ins: Sequence[Any], outs: Mapping[str, Any], kernel: Any) -> None:
