@@ -127,7 +127,7 @@ def _fit(block: Block, before: set[int], budget: Budget, keep: Iterable[str]) ->
     first = places[0] if places else len(block.ops)
     _check_sizes(block, budget)
     losses = [
-        op.output_arg_names[0].partition("@GRAD")[0]
+        op.first_output.partition("@GRAD")[0]
         for op in block.ops
         if op.role == OpRole.BACKWARD | OpRole.LOSS
     ]

@@ -76,7 +76,7 @@ def insert_seeds(block: Block, checkpoints: Sequence[str]) -> bool:
 
 def seed_name(op: Operator) -> str:
     """The variable that a random operator draws from where it is run again."""
-    return f"{op.output_arg_names[0]}.seed"
+    return f"{op.first_output}.seed"
 
 
 def seeded(op: Operator, block: Block) -> tuple[Operator, Operator]:
@@ -89,7 +89,7 @@ def seeded(op: Operator, block: Block) -> tuple[Operator, Operator]:
     """
     name = seed_name(op)
     block.create_var(name=name, shape=[1], dtype="int32", stop_gradient=True)
-    attrs = {"draws_for": op.output_arg_names[0]}
+    attrs = {"draws_for": op.first_output}
     seed = Operator(block, "seed", {}, {"Out": (name,)}, attrs, callsite=op.callsite)
     drawing = copy_operator(op, block)
     drawing.set_input("Seed", name)

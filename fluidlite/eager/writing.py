@@ -14,7 +14,7 @@ from ..ground.dtypes import as_dtype
 from ..ground.spellings import Spelling
 from ..opdef.operand import Operand
 from . import engine
-from .mode import thread
+from .mode import no_grad, thread
 from .prepared import generator
 from .recording import TensorRecord, eager
 from .sweep import described
@@ -123,6 +123,21 @@ class Writing(Viewed, results=False):
         if thread.recording:
             self.origin, self.stop = result.origin, result.stop
         return self
+
+    def overwrite(self, value: Any) -> None:
+        """Take another tensor's elements and past; its shape, too.
+
+        A leaf that wants a gradient takes those of a tensor without a past, and stays a leaf: from
+        then on its gradient belongs to the new elements.
+
+        Raises:
+            InplaceError: this is a leaf that wants a gradient, and gradients flow into ``value``.
+        """
+        if self.origin is None and not self.stop and value.stop:
+            with no_grad():
+                self.write_shape(lambda old: value)
+        else:
+            self.write_shape(lambda old: value)
 
     def write_shape(self, change: Any) -> Any:
         """The same as ``write`` for a function that changes the shape."""

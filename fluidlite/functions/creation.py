@@ -330,7 +330,7 @@ def assign(x: ArrayLike, output: Tensor | None = None) -> Tensor:
     made = eager.assign(x) if isinstance(x, Operand) else to_tensor(_assigned(x))
     if output is None:
         return made
-    output.write(lambda old: made, reshaped=True)
+    output.overwrite(made)
     return output
 
 

@@ -184,7 +184,7 @@ def _losses(block: Block) -> list[Variable]:
     names: dict[str, None] = {}
     for op in block.ops:
         if op.role == OpRole.BACKWARD | OpRole.LOSS:
-            names[op.output_arg_names[0].partition("@GRAD")[0]] = None
+            names[op.first_output.partition("@GRAD")[0]] = None
     for op in block.ops:
         if op.role & OpRole.LOSS and not op.role & OpRole.BACKWARD:
             written = op.output_arg_names

@@ -311,7 +311,7 @@ def _stop_in(op: Operator) -> Stop | None:
         reason = "nobody wrote a gradient rule for the operator that makes it"
     else:
         return None
-    return _stop(op.output_arg_names[0] if op.output_arg_names else op.type, reason, op)
+    return _stop(op.first_output or op.type, reason, op)
 
 
 def _stop(name: str, reason: str, op: Operator) -> Stop:

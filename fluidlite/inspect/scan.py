@@ -286,7 +286,7 @@ def _made_of_nothing(op: Operator) -> Iterator[tuple[str, tuple[int, ...], Any, 
     found = attrs.get("dtype")
     dtype = found if isinstance(found, DType) else DType.FP32
     size = min(counted(shape) * dtype.dtype.itemsize, MOST)
-    yield op.output_arg_names[0], shape, dtype, size
+    yield op.first_output, shape, dtype, size
 
 
 def _nesting(program: Program) -> int:

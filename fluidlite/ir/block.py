@@ -38,7 +38,7 @@ from .operator import FRAMEWORK_ATTRIBUTES, Operator
 from .operator_arguments import attributes_given, by_number, names_by_slot
 from .readable_text import readable_block
 from .rebuilding import building_site
-from .shape_inference import declare_outputs
+from .shape_inference import declare_outputs, declare_shape, declare_type
 from .text import block_text
 from .variable import Parameter, Variable, as_shape
 
@@ -485,6 +485,22 @@ class Block(OldBlock):
 
         declare_outputs(op, instance, find)
         return op
+
+    def infer_again(self, op: Operator, shapes: bool) -> None:
+        """Declare anew what an operator writes, parameters included, from what is now declared of
+        what it reads.
+
+        Args:
+            op: an operator whose variables are in this block, or around it.
+            shapes: declare shapes and levels of sequences; element types otherwise.
+
+        Raises:
+            UnknownOperatorError: nobody defined the type.
+            FluidError: the inputs do not fit the operator or each other.
+        """
+        declare = declare_shape if shapes else declare_type
+        declare_outputs(op, op.instance(), self._var_recursive, declare)
+        self.program.touch()
 
     def remove_op(self, index: int) -> None:
         """Take out the operator at a position."""

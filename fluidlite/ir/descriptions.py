@@ -175,10 +175,19 @@ class OpDesc(Described):
         self.op.instance()
 
     def infer_shape(self, block: BlockDesc) -> None:
-        """Nothing: shapes are inferred when an operator is made."""
+        """Declare the shapes of what it writes anew, after those of what it reads have changed.
+
+        Args:
+            block: where its variables are.
+
+        Raises:
+            FluidError: the inputs do not fit the operator or each other; or nobody defined it.
+        """
+        block.block.infer_again(self.op, shapes=True)
 
     def infer_var_type(self, block: BlockDesc) -> None:
-        """Nothing, as :meth:`infer_shape`."""
+        """Declare the element types of what it writes anew, as :meth:`infer_shape` does shapes."""
+        block.block.infer_again(self.op, shapes=False)
 
 
 class VarDesc(Described):

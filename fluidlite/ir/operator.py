@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .block import Block
     from .variable import Variable
 
-_flat = chain.from_iterable
 EMPTY = "@EMPTY@"  #: keeps a position inside a list slot where there is no variable
 
 
@@ -154,13 +153,13 @@ class Operator(OldOperator):
 
     @property
     def input_names(self) -> list[str]:
-        """The input slots."""
-        return self._slot_names(self._inputs, "inputs")
+        """The input slots, in the alphabet's order."""
+        return sorted(self._slot_names(self._inputs, "inputs"))
 
     @property
     def output_names(self) -> list[str]:
-        """The output slots."""
-        return self._slot_names(self._outputs, "outputs")
+        """The output slots, in the alphabet's order."""
+        return sorted(self._slot_names(self._outputs, "outputs"))
 
     def _slot_names(self, given: dict[str, Names], side: str) -> list[str]:
         definition = self.definition
@@ -195,13 +194,20 @@ class Operator(OldOperator):
 
     @property
     def input_arg_names(self) -> list[str]:
-        """All variables read, slot by slot."""
-        return list(_flat(self._inputs.values()))
+        """All variables read, slot by slot in the alphabet's order, as fluid has it."""
+        return _in_order(self._inputs)
 
     @property
     def output_arg_names(self) -> list[str]:
-        """All variables written, slot by slot."""
-        return list(_flat(self._outputs.values()))
+        """All variables written, slot by slot in the alphabet's order, as fluid has it."""
+        return _in_order(self._outputs)
+
+    @property
+    def first_output(self) -> str:
+        """The first variable written, in the order in which the operator was given its slots; ""
+        where it writes none.  What an operator draws, and how messages call it, goes by that name.
+        """
+        return next(chain.from_iterable(self._outputs.values()), "")
 
     def reads(self, name: str) -> bool:
         """Whether the operator reads a variable."""
@@ -509,6 +515,12 @@ class Operator(OldOperator):
 
     def _repr_html_(self) -> str:
         return VIEWS.get().html(self)
+
+
+def _in_order(slots: dict[str, Names]) -> list[str]:
+    if len(slots) == 1:
+        return list(*slots.values())
+    return [name for slot in sorted(slots) for name in slots[slot]]
 
 
 def _renamed(slots: dict[str, Names], old: str, new: str) -> dict[str, Names]:

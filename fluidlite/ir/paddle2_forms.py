@@ -140,7 +140,7 @@ def inputs_in_paddle2(op: Operator) -> dict[str, Any]:
 
 def _is_bare(op: Operator) -> bool:
     """Whether an operator was made without any word of inputs."""
-    made = next(iter(op.output_arg_names), "")
+    made = op.first_output
     stem = {"fill_constant": "fill_constant_", "gaussian_random": "gaussian_"}.get(op.type, "")
     return not made.startswith(stem)
 

@@ -16,14 +16,20 @@ from .size_names import names_of_results
 from .variable import Parameter, Variable
 
 
-def declare_outputs(op: Operator, instance: Op, find: Callable[[str], Variable]) -> None:
-    """Declare the shapes and element types of what a new operator writes, as far as they follow
-    from those of what it reads.
+def declare_outputs(
+    op: Operator,
+    instance: Op,
+    find: Callable[[str], Variable],
+    declare: Callable[[Variable, Spec], object] | None = None,
+) -> None:
+    """Declare the shapes and element types of what an operator writes, as far as they follow from
+    those of what it reads.
 
     Args:
-        op: the operator, not yet in its block.
+        op: the operator, which need not be in its block yet.
         instance: its definition and attributes.
         find: gives a variable by its name.
+        declare: declares of a variable what was inferred; :func:`declare_result` unless given.
 
     Raises:
         FluidError: the inputs do not fit the operator or each other; or there is no such variable.
@@ -49,9 +55,10 @@ def declare_outputs(op: Operator, instance: Op, find: Callable[[str], Variable])
             many = f"expected {len(result)} variables in {slot}, got {len(variables)}"
             raise located(SlotError(many), op, [])
         declared += zip(variables, result)
+    declare = declare or declare_result
     for variable, spec in declared:
         if variable is not None and spec is not None:
-            declare_result(variable, spec)
+            declare(variable, spec)
     for slot, listed in names.items():
         for variable, given in zip(written.get(slot, ()), listed):
             if variable is not None and len(given) == variable.ndim:
@@ -175,6 +182,17 @@ def declare_result(variable: Variable, spec: Spec) -> None:
     variable.take_spec(spec)
     if spec.kind is not variable.kind and spec.kind is not Kind.LOD_TENSOR:
         variable.kind = spec.kind
+
+
+def declare_shape(variable: Variable, spec: Spec) -> None:
+    """Give a variable, be it a parameter, the shape and the levels that were inferred."""
+    variable.redeclare(shape=spec.shape)
+    variable.lod_level = spec.lod_level
+
+
+def declare_type(variable: Variable, spec: Spec) -> None:
+    """Give a variable, be it a parameter, the element type that was inferred."""
+    variable.redeclare(dtype=spec.dtype)
 
 
 def _with_levels(spec: Spec, instance: Op, slot: str, specs: Mapping[str, Any]) -> Spec:

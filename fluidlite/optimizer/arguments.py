@@ -319,7 +319,7 @@ def _warn_of_two_steps(
     names = {param.name for param, _ in pairs}
     ops = loss.program.global_block().ops
     begins = [op for op in ops if op.role == OpRole.BACKWARD | OpRole.LOSS]
-    if sum(op.output_arg_names[0].startswith(loss.grad_name) for op in begins) < 2:
+    if sum(op.first_output.startswith(loss.grad_name) for op in begins) < 2:
         return
     steps = [op for op in ops if op.role & OpRole.OPTIMIZE and "Param" in op.input_names]
     again = [op for op in steps if names.intersection(op.input("Param"))]

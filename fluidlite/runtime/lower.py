@@ -140,7 +140,7 @@ class Lowering(Interpreter):
         instruction.typed = shared
         self.graph.insert(instruction, self._before)
         if shared.calling.draws and self._origin is not None:
-            key = self._origin.instance.random_key(self._origin.op.output_arg_names[0])
+            key = self._origin.instance.random_key(self._origin.op.first_output)
             instruction.random_key = (*self._turns, key) if self._turns else key
         return dict(outs)
 

@@ -241,7 +241,7 @@ class Session:
                 self._refuse_bad(step, env)
             return
         if step.instance.random:
-            self.f.rng = self._draw(step.instance.random_key(step.op.output_arg_names[0]))
+            self.f.rng = self._draw(step.instance.random_key(step.op.first_output))
         step.run(self.f, env, self.checked)
         if self.strict:  # also at what nothing reads
             self._refuse_bad(step, env)

@@ -294,7 +294,7 @@ def loss_seeded_by(op: Operator) -> str | None:
     """The loss whose gradient an operator begins; None for other operators."""
     if op.role != _SEEDING:
         return None
-    return op.output_arg_names[0].partition("@GRAD")[0]
+    return op.first_output.partition("@GRAD")[0]
 
 
 class RaggedSpec(Spec):

@@ -336,7 +336,7 @@ def place_of(op: Operator) -> str:
 
 def _begins_at(op: Operator, batched: Iterable[str]) -> bool:
     """Whether an operator begins the gradient of a loss that each example has its own of."""
-    return op.output_arg_names[0].partition(GRAD)[0] in batched
+    return op.first_output.partition(GRAD)[0] in batched
 
 
 def _driven(ops: Iterable[Operator], name: str) -> Iterable[int]:

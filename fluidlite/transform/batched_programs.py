@@ -257,7 +257,7 @@ class _Vmap:
         ahead, firsts = [], []
         for name, axis in axes.items():
             front = _declare_input(block, name, axis, self._size, name in computed)
-            firsts.append(name if front is None else front.output_arg_names[0])
+            firsts.append(name if front is None else front.first_output)
             if front is not None:
                 walk.shapes[firsts[-1]] = walk.shapes[name]
                 ahead.append(front)

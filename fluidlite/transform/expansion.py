@@ -108,7 +108,7 @@ def _parts_of(op: Operator, block: Block) -> list[Operator]:
     for slot, names in op.inputs.items():
         values = [None if n == EMPTY else _known(op, block, n) for n in names]
         ins[slot] = values if instance.input_slots[slot].many else values[0]
-    first = next(n for n in op.output_arg_names if n != EMPTY)
+    first = next(n for names in op.outputs.values() for n in names if n != EMPTY)
     before = block.ops
     block.set_ops([])
     try:

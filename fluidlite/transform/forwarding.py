@@ -53,7 +53,7 @@ def _source(op: Operator) -> str:
 
 
 def _target(op: Operator) -> str:
-    return next(iter(op.output_arg_names), "")
+    return op.first_output
 
 
 def _is_needless(

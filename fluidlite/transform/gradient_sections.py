@@ -218,7 +218,7 @@ def _begins_section(op: Operator) -> bool:
 
 
 def _output(op: Operator) -> str:
-    return next(iter(op.output_arg_names), "")
+    return op.first_output
 
 
 def _divided(ops: Sequence[Operator]) -> tuple[list[Operator], list[_Section]]:

@@ -162,7 +162,7 @@ def _built(
         results = what(*variables)
     program.current_block_idx = before
     if not startups and startup.global_block().ops:
-        made = startup.global_block().ops[0].output_arg_names[0]
+        made = startup.global_block().ops[0].first_output
         raise ArgumentError(
             f"what is inserted has the parameter {made!r}, which needs a first value: give a pair "
             "of programs, (main, startup), and take the pair that is returned"

@@ -68,7 +68,7 @@ def merge(
     >>> y = fluid.layers.fc(x, 3)
     >>> program = fluid.default_main_program()
     >>> both = fluid.transform.merge(program, program.clone())
-    >>> [op.output_arg_names[0] for op in both.global_block().ops]
+    >>> [op.first_output for op in both.global_block().ops]
     ['fc_0.tmp_0', 'fc_0.tmp_1', 'fc_0.tmp_0_1', 'fc_0.tmp_1_1']
     """
     first, second = programs_of(a, "the first"), programs_of(b, "the second")

@@ -36,6 +36,38 @@ def test_a_leaf_that_wants_a_gradient_is_not_written(write):
     assert not x.stop_gradient
 
 
+def test_a_leaf_that_wants_a_gradient_is_assigned_what_has_no_past():
+    x, v = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+    fluid.assign((v * 2.0).detach(), x)
+    assert (x.tolist(), x.is_leaf, x.stop_gradient) == ([6, 8], True, False)
+    fluid.sum(x * x).backward()
+    np.testing.assert_array_equal(x.grad, [12, 16])
+    assert v.grad is None
+    with pytest.raises(InplaceError, match="is a leaf that wants a gradient"):
+        fluid.assign(v * 2.0, x)
+    assert x.tolist() == [6, 8]
+
+
+def test_what_backward_needs_must_not_be_assigned_to():
+    x = leaf([1.0, 2.0])
+    loss = fluid.sum(x * x)
+    fluid.assign(fluid.zeros([2]), x)
+    with pytest.raises(OverwrittenError):
+        loss.backward()
+
+
+def test_a_parameter_is_assigned_its_new_value_by_a_layer():
+    with fluid.dygraph.guard():
+        layer = fluid.dygraph.Linear(2, 1)
+        before = layer.weight
+        fluid.layers.assign((layer.weight * 0.0 + 2.0).detach(), layer.weight)
+        assert layer.weight is before
+        out = layer(fluid.dygraph.to_variable(np.ones([1, 2], "float32")))
+        out.backward()
+        np.testing.assert_array_equal(out.numpy(), [[4]])
+        np.testing.assert_array_equal(layer.weight.gradient(), [[1], [1]])
+
+
 def test_an_element_that_is_overwritten_gets_no_gradient():
     x, v = leaf([1.0, 2.0, 3.0]), leaf(4.0)
     m = x * 2.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fluidlite import core
+from fluidlite import core, layers
 from fluidlite.errors import (
     ArgumentError,
     AttributeValueError,
@@ -17,7 +17,7 @@ from fluidlite.errors import (
 from fluidlite.ground.dtypes import DType, Kind
 from fluidlite.ir.name_scope import name_scope
 from fluidlite.ir.operator import EMPTY, Operator, OpRole
-from fluidlite.ir.program import Program
+from fluidlite.ir.program import Program, program_guard
 
 
 @pytest.fixture
@@ -311,10 +311,7 @@ def test_an_operator_answers_as_descriptions_did(block):
         assert each.has_attr("bias_after_scale")
         assert each.attr_type("scale") == core.AttrType.FLOAT
         assert each.attr_type("op_role_var") == core.AttrType.STRINGS
-    assert (op.input_names, op.output_names) == (["X"], ["Out"]) or op.input_names == [
-        "X",
-        "ScaleTensor",
-    ]
+    assert (op.input_names, op.output_names) == (["ScaleTensor", "X"], ["Out"])
     assert (op.input_arg_names, op.output_arg_names) == (["x"], ["y"])
     assert op.desc.type() == "scale"
     assert op.all_attrs()["scale"] == 2.0
@@ -322,6 +319,22 @@ def test_an_operator_answers_as_descriptions_did(block):
         op.attr("scael")
     with pytest.raises(SlotError, match="no input slot 'Out'"):
         op.input("Out")
+
+
+def test_slots_come_in_the_alphabets_order_and_variables_with_them():
+    with program_guard(Program(), Program()):
+        x = layers.data("x", [3, 8, 8])
+        y = layers.conv2d(x, 4, 3, param_attr="w", bias_attr=False)
+        layers.dropout(y, 0.5)
+        conv, dropout = y.block.ops
+    for op in (conv, conv.desc):
+        named = op.input_names if op is conv else op.input_names()
+        read = op.input_arg_names if op is conv else op.input_arg_names()
+        assert (named[:3], read) == (["Bias", "Filter", "Input"], ["w", "x"])
+    assert dropout.output_names == ["Mask", "Out"]
+    assert dropout.output_arg_names == [*dropout.output("Mask"), *dropout.output("Out")]
+    assert [dropout.first_output] == dropout.output("Out")
+    assert Program().global_block().desc.append_op().op.first_output == ""
 
 
 def test_what_the_program_says_about_an_operator_are_attributes_too(block):

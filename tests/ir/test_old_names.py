@@ -246,6 +246,47 @@ def test_a_variable_says_what_it_is_and_is_not_told(block, name):
         setattr(block.var("x"), name, getattr(block.var("y.tmp_0"), name))
 
 
+def test_shapes_are_inferred_again_when_what_is_read_has_another_one():
+    main = Program()
+    with fluid.program_guard(main, Program()):
+        x = fluid.data("x", [-1, 3, 8, 8], "float32")
+        y = layers.conv2d(x, 4, 3, param_attr="w", bias_attr=False)
+        y = layers.batch_norm(y, param_attr="s", bias_attr="b", moving_mean_name="m")
+        fluid.optimizer.Momentum(0.1, 0.9).minimize(layers.mean(y))
+    names = main.global_block().vars
+    names["w"].desc.set_shape([2, 3, 5, 5])
+    for name in ("s", "b", "m", y.block.ops[1].input("Variance")[0]):
+        names[name].desc.set_shape([2])
+    for op in main.global_block().ops:
+        if op.type != "momentum":
+            op.desc.infer_shape(op.block.desc)
+    assert (y.shape, names[y.name + "@GRAD"].shape) == ((-1, 2, 4, 4), (-1, 2, 4, 4))
+    assert [names[n + "@GRAD"].shape for n in "wsb"] == [(2, 3, 5, 5), (2,), (2,)]
+    assert names["w"].shape == (2, 3, 5, 5)
+    with pytest.raises(core.EnforceNotMet, match="momentum"):  # its velocity is as it was
+        main.global_block().ops[-1].desc.infer_shape(main.global_block().desc)
+    names["x"].desc.set_dtype("float64")
+    names["w"].desc.set_dtype("float64")
+    names["x"].desc.set_shape([5, 3, 8, 8])
+    main.global_block().ops[0].desc.infer_var_type(main.global_block().desc)
+    conv = names[main.global_block().ops[0].output("Output")[0]]
+    assert (str(conv.dtype), conv.shape) == ("float64", (-1, 2, 4, 4))
+
+
+def test_shapes_that_do_not_fit_leave_what_is_declared():
+    main = Program()
+    with fluid.program_guard(main, Program()):
+        out = layers.fc(fluid.data("x", [2, 3], "float32"), 4, param_attr="w", bias_attr=False)
+    main.global_block().var("w").desc.set_shape([5, 6])
+    op = main.global_block().ops[0].desc
+    with pytest.raises(core.EnforceNotMet, match=r"mul.*\n"):
+        op.infer_shape(main.global_block().desc)
+    assert out.shape == (2, 4)
+    main.global_block().var("w").desc.set_shape([3, 6])
+    op.infer_shape(main.global_block().desc)
+    assert out.shape == (2, 6)
+
+
 def test_operators_are_made_of_descriptions(block):
     block.create_var(name="o", dtype="float32", shape=[2, 3])
     made = block.desc.append_op()

@@ -148,7 +148,7 @@ class StepTrace:
         if step.op.is_unsettled:  # what is declared does not fit: does what comes?
             op.infer_outputs(specs(ins))
         if op.random:
-            self.f.rng = self._drawing(op.random_key(step.op.output_arg_names[0]))
+            self.f.rng = self._drawing(op.random_key(step.op.first_output))
         outs = self.rows.adam(self.f, step, ins)
         if outs is None:
             outs = self.f.apply(op, ins, step.want)

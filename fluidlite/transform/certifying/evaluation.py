@@ -253,6 +253,6 @@ class OperatorRunner:
             step.instance.execute(Driver(self._session, step, env, "peek"))
             return
         if step.instance.random:
-            key = step.instance.random_key(op.output_arg_names[0])
+            key = step.instance.random_key(op.first_output)
             self.f.rng = numpy_.generators(self._session.seed, 0, key)
         step.run(self.f, env)
