@@ -169,7 +169,7 @@ def test_optional_and_hidden_slots():
         u, v = fluid.data("u", [2], "float32"), fluid.data("v", [2], "float32")
         assert len(user_polar(u, v)) == 2
     (op,) = main.global_block().ops
-    assert op.output_names == ["Radius", "Angle", "Inner"]
+    assert op.output_names == ["Angle", "Inner", "Radius"]
 
 
 def test_list_slots():
