@@ -56,6 +56,13 @@ ROWS = {
     ),
     "paddleslim-1.1.1": Row(["paddleslim==1.1.1"], "slim", 2e-4),
     "paddleslim-1.2.0": Row(["paddleslim==1.2.0"], "slim", 2e-4),
+    **{
+        f"paddleslim-{version}-{program}": Row(
+            [f"paddleslim=={version}"], program, 2e-4, needs=need
+        )
+        for version in ("1.1.1", "1.2.0")
+        for program, need in (("pruning", ""), ("searching", "zmq"))
+    },
     "senta-1.0.3": Row(["Senta==1.0.3"], "sentiment", 1e-5),
     "pgl-1.2.0": Row(["pgl==1.2.0"], "graphs", 2e-6, cython="pgl/graph_kernel.pyx"),
     "ppcls-0.1.2.7": Row(["ppcls-notebook==0.1.2.7"], "backbones", 1e-5, changes="1e-7 2e-7"),

@@ -3,43 +3,19 @@
 What PaddleSlim imports besides, and these parts do not call, is left out where it is not installed.
 """
 
-import importlib
 import sys
 import tempfile
-import types
 from pathlib import Path
 
 import numpy as np
 import paddle.fluid as fluid
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "data" / "quantization18"))
+from absent import stand_in
+
 import cases
 
-
-class Absent(types.ModuleType):
-    """A module whose names are all there, and do nothing."""
-
-    __path__ = []
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return lambda *words, **more: None
-
-
-for name in (
-    "zmq",
-    "tqdm",
-    "sklearn",
-    "sklearn.cluster",
-    "matplotlib",
-    "matplotlib.pyplot",
-    "yaml",
-):
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        sys.modules[name] = Absent(name)
+stand_in("zmq", "tqdm", "sklearn", "sklearn.cluster", "matplotlib", "matplotlib.pyplot", "yaml")
 
 from paddleslim import dist, quant  # noqa: E402
 
