@@ -143,6 +143,24 @@ Goal: TypeAlias = tuple[Any, Any]
 Goals: TypeAlias = "tuple[Goal, Goals] | None"  #: in a linked list, which alternatives share
 
 
+def _pairs(
+    node: PatternNode, inputs: Slots, outputs: Slots
+) -> list[tuple[str, Value | None]] | str:
+    """What values of a pattern have to be where an operator stands for a node; the input slot where
+    their numbers differ.
+    """
+    pairs: list[tuple[str, Value | None]] = []
+    for slot, names in node.outputs.items():
+        pairs += zip(names, outputs.get(slot, ()))
+    wanted = node.inputs
+    for slot in wanted if wanted.keys() == inputs.keys() else {**wanted, **inputs}:
+        names, values = wanted.get(slot, ()), inputs.get(slot, ())
+        if len(names) != len(values):
+            return slot
+        pairs += zip(names, values)
+    return pairs
+
+
 _END: Any = object()  #: in place of goals: there are no alternatives any more
 
 
@@ -171,15 +189,23 @@ class Matcher:
         """The match whose root is the operator at a position; None if there is none, and
         ``failure`` says why.
         """
-        self._found, self._positions, self._taken = {}, {}, set()
+        self._found, self._positions, self.failure = {}, {}, None
+        if not self._explain:
+            if self.variant.makers_before and not self._has_makers(at):
+                return None
+            if self.variant.is_straight:
+                is_match = self._match_straight(at)
+                if is_match is not None:
+                    return self._match() if is_match else None
+                self._found, self._positions = {}, {}
+        self._taken = set()
         self._trail.clear()
-        self.failure = None
         choices: list[tuple[Iterator[Goals], int]] = []
         goals: Goals = ((self.variant.root, at), None)
         while True:
             goals = self._plain(goals)
             if goals is None and len(self._positions) == len(self.variant.nodes):
-                return Match(self.variant, self.values, self._found, self._positions)
+                return self._match()
             step = self._rest() if goals is None else self._step(*goals)
             if step is None or isinstance(step, tuple):
                 goals = step
@@ -194,6 +220,66 @@ class Matcher:
                 choices.pop()
             else:
                 return None
+
+    def _match(self) -> Match:
+        return Match(self.variant, self.values, self._found, self._positions)
+
+    def _has_makers(self, at: int) -> bool:
+        """Whether operators that could stand for the nodes before the last one make something of
+        what the operator at a position reads.
+        """
+        maker, ops = self.values.maker, self.values.ops
+        types: set[str] = set()
+        for value in self.values.reads[at]:
+            position = maker.get(value)
+            if isinstance(position, int):
+                types.add(ops[position].type)
+        return not any(types.isdisjoint(accepted) for accepted in self.variant.makers_before)
+
+    def _match_straight(self, at: int) -> bool | None:
+        """Whether a pattern without alternatives matches at a position; None where an operator has
+        to be read as another one for that.
+        """
+        values, maker, bound, positions = (
+            self.values,
+            self.variant.maker,
+            self._found,
+            self._positions,
+        )
+        waiting = [(self.variant.root, at)]
+        while waiting:
+            node, at = waiting.pop()
+            if values.ops[at].type != node.type:
+                return None
+            if node.at in positions:
+                if positions[node.at] != at:
+                    return False
+                continue
+            spelt = values.spelt(at)
+            if at in positions.values() or not self._attributes_agree(node, spelt, at):
+                return False
+            positions[node.at] = at
+            pairs = _pairs(node, spelt.inputs, spelt.outputs)
+            if isinstance(pairs, str):
+                return False
+            for wanted, value in pairs:
+                if value is None or wanted == EMPTY:
+                    if value is not None or wanted != EMPTY:
+                        return False
+                    continue
+                before = bound.setdefault(wanted, value)
+                if before is not value and before != value:
+                    return False
+                earlier = maker.get(wanted)
+                if earlier is not None and earlier.at not in positions:
+                    made_at = values.maker.get(value)
+                    if (
+                        not isinstance(made_at, int)
+                        or values.ops[made_at].type not in earlier.accepts
+                    ):
+                        return False
+                    waiting.append((earlier, made_at))
+        return True
 
     def _plain(self, goals: Goals) -> Goals:
         """What is left behind goals that are reached at once: operands that stand for a value for
@@ -279,16 +365,11 @@ class Matcher:
             at: its position.
             rest: what is left to reach besides.
         """
-        pairs: list[tuple[str, Value | None]] = []
-        for slot, names in node.outputs.items():
-            pairs += zip(names, outputs.get(slot, ()))
-        wanted = node.inputs
-        for slot in wanted if wanted.keys() == inputs.keys() else {**wanted, **inputs}:
-            names, values = wanted.get(slot, ()), inputs.get(slot, ())
-            if len(names) != len(values):
-                self._fail(partial(self._other_slot, at, slot, len(names), len(values)))
-                return _END
-            pairs += zip(names, values)
+        pairs = _pairs(node, inputs, outputs)
+        if isinstance(pairs, str):
+            widths = (len(side.get(pairs, ())) for side in (node.inputs, inputs))
+            self._fail(partial(self._other_slot, at, pairs, *widths))
+            return _END
         goals = rest
         for pair in reversed(pairs):
             goals = (pair, goals)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +19,7 @@ from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
 from .rules import CHOICES, INTERPRETER, Choices, Contradiction, Rule
-from .spellings import READ_AS
+from .spellings import READ_AS, reads_one_way
 
 MOST_VARIANTS = 256  #: of the patterns of a rule
 
@@ -59,6 +60,35 @@ class Variant:
     def root(self) -> PatternNode:
         """The operator that matching begins with: the last one."""
         return max((self.maker[name] for name in self.results), key=lambda node: node.at)
+
+    @cached_property
+    def makers_before(self) -> list[frozenset[str]]:
+        """Of each node that the last operator reads from, the types that may stand for it."""
+        read = {name for names in self.root.inputs.values() for name in names}
+        return [node.accepts for name, node in self.maker.items() if name in read]
+
+    @cached_property
+    def is_straight(self) -> bool:
+        """Whether there is at most one match at each operator, found without alternatives: all
+        nodes lie before the last one, and either nothing reads their operands in another order, or
+        this order does not count.
+        """
+        uses = Counter(
+            n for node in self.nodes for names in node.inputs.values() for n in dict.fromkeys(names)
+        )
+        return (
+            not self.rule.shapes
+            and len(_needed([n for names in self.root.outputs.values() for n in names], self.maker))
+            == len(self.nodes)
+            and all(reads_one_way(node.type) or self._is_leaf(node, uses) for node in self.nodes)
+        )
+
+    def _is_leaf(self, node: PatternNode, uses: Mapping[str, int]) -> bool:
+        """Whether all that a node reads are operands that nothing else reads, and each once."""
+        read = [name for names in node.inputs.values() for name in names]
+        return len(set(read)) == len(read) and all(
+            name != EMPTY and name not in self.maker and uses[name] == 1 for name in read
+        )
 
     def captures(self) -> set[str]:
         """The names of attributes and choices that functions are given."""

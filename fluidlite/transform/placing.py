@@ -129,6 +129,8 @@ def position_for(match: Match, site: Site, template: Template) -> int | Refusal:
         site: of the match.
         template: what the replacement writes.
     """
+    if _stays_in_place(match, site, template):
+        return match.root
     refusal = None
     for position in reversed(match.sorted_positions):
         why = _why_not_at(position, match, site, template)
@@ -136,6 +138,21 @@ def position_for(match: Match, site: Site, template: Template) -> int | Refusal:
             return position
         refusal = refusal or Refusal(why)
     return refusal or Refusal("it has no operators")
+
+
+def _stays_in_place(match: Match, site: Site, template: Template) -> bool:
+    """Whether a replacement stands where the last operator of a match stands, gives what that
+    gives, and reads what is written once: nothing can lie between then.
+    """
+    values, root = match.values, match.root
+    if root != match.sorted_positions[-1] or any(values.maker[v] != root for v in match.results):
+        return False
+    last = values.last
+    for operand in template.operands:
+        name, version = value = match.found[operand]
+        if last.get(name, 0) != version or values.maker.get(value, -1) in site.removed:
+            return False
+    return True
 
 
 def _why_not_at(position: int, match: Match, site: Site, template: Template) -> str:

@@ -67,6 +67,10 @@ class Templates:
 
     def __init__(self) -> None:
         self._known: dict[Any, Template] = {}
+        #: form of an operand -> its number, which is quicker to compare
+        self._numbers: dict[Any, int] = {None: 0}
+        #: identity of a variable -> the number of its form; no operand changes in a round
+        self._by_variable: dict[int, int] = {id(None): 0}
 
     def of(self, match: Match) -> Template:
         """The template for a match.
@@ -76,9 +80,10 @@ class Templates:
         """
         rule = match.variant.rule
         operands = operands_of(match, rule.wanted_operands)
-        forms = map(_form, operands.values())
-        named = [match.captured.get(name) for name in rule.wanted if name not in operands]
-        key = (rule, *forms, *named)
+        key: tuple[Any, ...] = (rule, *map(self._number, operands.values()))
+        if len(rule.wanted) > len(operands):
+            named = match.captured
+            key += tuple(named.get(name) for name in rule.wanted if name not in operands)
         if "match" in rule.wanted:  # it may look at anything
             return _template(match, operands)
         try:
@@ -88,6 +93,14 @@ class Templates:
         if known is None:
             known = self._known[key] = _template(match, operands)
         return known
+
+    def _number(self, variable: Variable | None) -> int:
+        """The number of what a replacement can see of an operand."""
+        number = self._by_variable.get(id(variable))
+        if number is None:
+            number = self._numbers.setdefault(_form(variable), len(self._numbers))
+            self._by_variable[id(variable)] = number
+        return number
 
 
 def _form(variable: Variable | None) -> Any:

@@ -758,3 +758,51 @@ def test_rules_are_traced_as_programs_where_tensors_run_at_once():
 def test_values_of_no_elements_and_of_double_precision_are_checked():
     program = parsed(["a = relu(X=x)", "b = relu(X=a)"], "x: float64[0, 3]")
     assert types(rewrite(program, RELU_TWICE, check={"x": np.ones((0, 3))})) == ["relu"]
+
+
+QUICK = {
+    "of one value twice": (
+        lambda x: layers.relu(x) - layers.tanh(x),
+        ["a = relu(X=x)", "b = tanh(X=x)", "c = elementwise_sub(X=a, Y=b)"],
+    ),
+    "of two values": (
+        lambda x: layers.relu(x) - layers.tanh(x),
+        ["a = relu(X=x)", "b = tanh(X=y)", "c = elementwise_sub(X=a, Y=b)"],
+    ),
+    "of one operator twice": (
+        lambda x: layers.relu(x) - layers.relu(x),
+        ["a = relu(X=x)", "c = elementwise_sub(X=a, Y=a)"],
+    ),
+    "of a shared operator": (
+        lambda x: (lambda a: a - layers.tanh(a))(layers.relu(x)),
+        ["a = relu(X=x)", "b = tanh(X=a)", "c = elementwise_sub(X=a, Y=b)"],
+    ),
+    "of an operator that is not shared": (
+        lambda x: (lambda a: a - layers.tanh(a))(layers.relu(x)),
+        ["a = relu(X=x)", "d = relu(X=x)", "b = tanh(X=d)", "c = elementwise_sub(X=a, Y=b)"],
+    ),
+    "of a sum": (lambda x, y: layers.relu(x + y), ["a = sum(X=[x, y])", "b = relu(X=a)"]),
+    "of a replaced result": (
+        lambda x: layers.relu(layers.relu(x)),
+        ["a = relu(X=x)", "b = relu(X=a)", "c = relu(X=b)", "d = relu(X=c)"],
+    ),
+    "of a rebound operand": (
+        lambda x: layers.tanh(layers.relu(x)),
+        ["a = relu(X=x)", "x = tanh(X=y)", "b = tanh(X=a)"],
+    ),
+    "of another attribute": (
+        lambda x: layers.relu(layers.scale(x, 2.0)),
+        ["a = scale(X=x, scale=3.0)", "b = relu(X=a)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", QUICK)
+def test_the_quick_search_without_reasons_finds_what_the_one_with_reasons_finds(case):
+    pattern, lines = QUICK[case]
+    same = Rule(pattern, lambda x, y=None: layers.square(x), name="same")
+    program = parsed(lines)
+    with_reasons = rewriting(program, same)
+    quick = rewriting(program, same, explain=False)
+    assert str(quick.program) == str(with_reasons.program)
+    assert quick.places == tuple(each for each in with_reasons.places if not each.reason)
