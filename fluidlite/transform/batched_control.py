@@ -15,7 +15,7 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..opdef.definition import lookup
 from .batched_blocks import BlockBatching, place_of, refuse_to_keep
-from .batched_conditions import BatchedWhile
+from .batched_conditions import BatchedBranch, BatchedWhile, choose, chooses
 from .batched_loops import one_example, repeat
 from .batched_recurrences import BatchedRecurrence
 from .batching import BatchingWay
@@ -118,11 +118,23 @@ class BatchedControl:
         if op.type == "recurrent" and key not in self._forced and end == position:
             self._recur(op, key)
             return position + 1
+        if op.type == "select_input" and chooses(walk, op) and self._are_there(op):
+            choose(walk, op)
+            walk.f.ways.append(BatchingWay(op.type, "rule"))
+            return position + 1
         keeps = self._keeps(ops, position)
         own = key._replace(name=CONDITION) in self._forced
         own = own or (slot is not None and self._condition(op))
         if op.type == "while" and own and key not in self._forced and not keeps:
             self._mask(op, key)
+            return position + 1
+        if (
+            op.type.startswith("conditional_block")
+            and own
+            and key not in self._forced
+            and not keeps
+        ):
+            self._branch(op, key, ops[position + 1 :])
             return position + 1
         if slot is None or key in self._forced or own or keeps:
             end = self._end_of(ops, position, True)
@@ -202,6 +214,26 @@ class BatchedControl:
         except UnsupportedError as error:
             raise AgainError.of(key) from error
         self._walk.f.ways.append(BatchingWay(op.type, "rule"))
+
+    def _branch(self, op: Operator, key: Forced, later: Sequence[Operator]) -> None:
+        """Append a branch that runs for all examples, which is looped over them where that cannot
+        be.
+        """
+        self._walk.check(op, self._walk.depends(op))
+        try:
+            branch = BatchedBranch(self._walk, op, later)
+            ops = branch.block.ops
+            branch.block.set_ops([])
+            branch.begin()
+            BatchedControl(branch.inner, self._forced).run(ops)
+            branch.end()
+        except UnsupportedError as error:
+            raise AgainError.of(key) from error
+        self._walk.f.ways.append(BatchingWay(op.type, "rule"))
+
+    def _are_there(self, op: Operator) -> bool:
+        """Whether a choice finds values of all examples, whatever their branches."""
+        return all(n in self._walk.values or n not in self._branches for n in op.input("X"))
 
     def _recur(self, op: Operator, key: Forced) -> None:
         """Append a recurrence with its block batched, which is looped where that cannot be."""

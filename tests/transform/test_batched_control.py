@@ -47,10 +47,72 @@ def test_a_branch_that_examples_share_is_batched_as_it_is(flag):
     check(["x"], feed, [y])
 
 
-def test_a_branch_of_each_example_is_looped():
-    _, y = branches(lambda x: layers.reduce_sum(x) > layers.fill_constant([1], "float64", 0.0))
-    feed = {"x": np.array([[1.0, 2, 3], [-1, -2, -3], [1, 1, 1]])}
-    check(["x"], feed, [y], looped=["conditional_block"])
+def is_positive(x):
+    return layers.reduce_sum(x) > layers.fill_constant([1], "float64", 0.0)
+
+
+THREE = np.array([[1.0, 2, 3], [-1, -2, -3], [1, 1, 1]])
+
+
+@pytest.mark.parametrize("numbers", [THREE, np.abs(THREE), -np.abs(THREE)])
+def test_a_branch_of_each_example_runs_for_all(numbers):
+    _, y = branches(is_positive)
+    check(["x"], {"x": numbers}, [y])
+    made = vmap(fluid.default_main_program(), ["x"], [y])
+    assert "while" not in {op.type for block in made.program.blocks for op in block.ops}
+
+
+def test_branches_within_branches_run_for_all():
+    x = fluid.data("x", [3], "float64")
+    w = fluid.data("w", [3], "float64")
+
+    def inner():
+        less = layers.reduce_sum(x) > layers.fill_constant([1], "float64", 5.0)
+        return layers.cond(less, lambda: x * w, lambda: (x - w, w)[0])
+
+    y = layers.cond(is_positive(x), inner, lambda: layers.assign(w))
+    check(["x"], {"x": THREE, "w": RANDOM.normal(size=[3])}, [y])
+
+
+def test_a_branch_that_changes_a_value_keeps_it_for_other_examples():
+    x = fluid.data("x", [3], "float64")
+    total = layers.assign(x)
+    switch = layers.Switch()
+    with switch:
+        with switch.case(is_positive(x)):
+            layers.assign(x * 2.0, total)
+        with switch.default():
+            layers.assign(x * x, total)
+    check(["x"], {"x": THREE}, [layers.tanh(total)])
+
+
+def test_what_a_side_gives_for_examples_of_the_other_side_is_not_chosen():
+    x = fluid.data("x", [3], "float64")
+    y = layers.cond(is_positive(x), lambda: layers.log(x), lambda: layers.sqrt(-x))
+    check(["x"], {"x": THREE}, [y])
+
+
+def test_results_of_each_example_may_come_from_several_branches():
+    x = fluid.data("x", [3], "float64")
+    made = layers.cond(
+        is_positive(x), lambda: (x * 2.0, layers.reduce_max(x)), lambda: (x, layers.reduce_min(x))
+    )
+    check(["x"], {"x": THREE}, list(made))
+
+
+@pytest.mark.parametrize("does", ["draws", "loops"])
+def test_a_branch_that_draws_or_loops_runs_for_one_example_after_the_other(does):
+    x = fluid.data("x", [3], "float64")
+
+    def halved():
+        small = layers.fill_constant([1], "float64", 1.0)
+        return layers.while_loop(lambda v: layers.reduce_sum(v) > small, lambda v: [v / 2.0], [x])[
+            0
+        ]
+
+    taken = {"draws": lambda: layers.dropout(x, 0.0), "loops": halved}[does]
+    y = layers.cond(is_positive(x), taken, lambda: x * 1.0)
+    check(["x"], {"x": THREE}, [y], looped=["conditional_block"])
 
 
 def test_gradients_of_a_branch_are_looped():
