@@ -13,15 +13,16 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from .batched_programs import vmap
-from .editing import transformed
+from .editing import infer_shapes, transformed
 from .results import Transformed
+from .selecting import name_of, one_or_several
 
 
 @api_boundary
 def per_sample_gradients(
     loss: Variable,
-    inputs: Iterable[Variable | str],
-    parameters: Iterable[Variable | str] | None = None,
+    inputs: Iterable[Variable | str] | Variable | str,
+    parameters: Iterable[Variable | str] | Variable | str | None = None,
     size: int | None = None,
     explain: bool = False,
 ) -> Transformed:
@@ -32,8 +33,9 @@ def per_sample_gradients(
 
     Args:
         loss: a variable of one element; its program stays as it was.
-        inputs: the variables whose first dimension is that of the examples, or their names.
-        parameters: what to differentiate by; all trainable parameters when None.
+        inputs: the variables whose first dimension is that of the examples, or their names; one or
+            several.
+        parameters: what to differentiate by, one or several; all trainable parameters when None.
         size: the number of examples; None where it is known when the program runs.
         explain: print how each operator was batched.
 
@@ -43,8 +45,10 @@ def per_sample_gradients(
 
     Raises:
         UnknownVariableError: there is no such variable.
-        ShapeError: an input has no dimension of examples.
-        ArgumentError: the loss is no variable, or depends on no parameter.
+        ShapeError: an input has no dimension of examples; or the loss of an example has several
+            elements.
+        ArgumentError: the loss is no variable, or depends on no parameter; or an input is named
+            twice.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> loss = fluid.layers.mean(fluid.layers.fc(x, 1, param_attr="w", bias_attr=False))
@@ -59,7 +63,9 @@ def per_sample_gradients(
     if not isinstance(loss, Variable):
         raise ArgumentError(f"expected the loss to be a variable, got {loss!r:.60}")
     program = loss.block.program
-    names = [each if isinstance(each, str) else each.name for each in inputs]
+    names = _names(inputs)
+    if len(set(names)) < len(names):
+        raise ArgumentError(f"expected each input once, got {names}")
     wanted = _parameters(program, parameters)
     for name in (*names, *wanted):
         known = program.global_block().vars
@@ -71,6 +77,7 @@ def per_sample_gradients(
         block = copied.global_block()
         for name in reversed(names):
             _take_one(block, name)
+        infer_shapes(copied)
         pairs = append_backward(block.var(loss.name), wanted)
         gradients.extend(gradient.name for _, gradient in pairs)
 
@@ -80,11 +87,18 @@ def per_sample_gradients(
     return vmap(one, names, [loss.name, *gradients], size, explain)
 
 
-def _parameters(program: Program, asked: Iterable[Variable | str] | None) -> list[str]:
+def _parameters(
+    program: Program, asked: Iterable[Variable | str] | Variable | str | None
+) -> list[str]:
     """The names of what to differentiate by."""
     if asked is not None:
-        return [each if isinstance(each, str) else each.name for each in asked]
+        return _names(asked)
     return [p.name for p in parameters_of(program) if getattr(p, "trainable", True)]
+
+
+def _names(listed: Iterable[Variable | str] | Variable | str) -> list[str]:
+    """The names of one variable or several."""
+    return [name_of(each) for each in one_or_several(listed, (str, Variable), "variables")]
 
 
 def _take_one(block: Block, name: str) -> None:

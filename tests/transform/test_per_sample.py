@@ -87,3 +87,26 @@ def test_gradients_of_a_table_are_those_of_each_example(is_sparse, padding):
         for n in row[row != padding]:
             expected[k, n] += 18 * table[n]
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_one_input_and_one_parameter_need_no_list():
+    x = fluid.data("x", [None, 3], "float32")
+    loss = fluid.layers.mean(fluid.layers.fc(x, 1, param_attr="w"))
+    alone, listed = per_sample_gradients(loss, x, "w"), per_sample_gradients(loss, [x], ["w"])
+    assert [v.name for v in alone.inputs] == [v.name for v in listed.inputs] == ["x"]
+    assert [v.shape for v in alone.outputs] == [v.shape for v in listed.outputs]
+    assert alone.outputs[1].name == "w@GRAD"
+
+
+def test_an_input_that_is_named_twice_is_refused():
+    x = fluid.data("x", [None, 3], "float32")
+    loss = fluid.layers.mean(fluid.layers.fc(x, 1))
+    with pytest.raises(ArgumentError, match=r"expected each input once, got \['x', 'x'\]"):
+        per_sample_gradients(loss, [x, "x"])
+
+
+def test_a_loss_of_several_elements_for_an_example_is_refused():
+    x = fluid.data("x", [None, 3], "float32")
+    with pytest.raises(ShapeError, match=r"expected a loss of one element.*shape \[1, 2\]"):
+        per_sample_gradients(fluid.layers.fc(x, 2), [x])
+    assert per_sample_gradients(fluid.layers.fc(x, 1), [x]).outputs[0].shape == (-1, 1, 1)
