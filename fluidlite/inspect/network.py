@@ -221,11 +221,17 @@ def critical_path(program: Program, times: Trace | Mapping[Operator, float]) -> 
 # -- cuts ------------------------------------------------------------------------------------------
 
 
+def _names(listed: Iterable[Variable | str] | Variable | str) -> list[str]:
+    """The names of one variable or several."""
+    several = [listed] if isinstance(listed, (str, Variable)) else listed
+    return [_name(each) for each in several]
+
+
 def gradient_cut(
     program: Program,
     loss: Variable | str,
-    stopped: Iterable[Variable | str],
-    kept: Iterable[Variable | str] | None = None,
+    stopped: Iterable[Variable | str] | Variable | str,
+    kept: Iterable[Variable | str] | Variable | str | None = None,
 ) -> list[Variable]:
     """The fewest variables that have to stop gradients so that none of a loss gets to some
     parameters, and all get to others.
@@ -233,7 +239,7 @@ def gradient_cut(
     Args:
         program: without gradient operators, or with them: these do not count.
         loss: the variable.
-        stopped: parameters, or other variables, that are to get no gradient.
+        stopped: parameters, or other variables, that are to get no gradient; one or several.
         kept: those that have to get their gradients; all other parameters when None.
 
     Raises:
@@ -252,7 +258,7 @@ def gradient_cut(
     import networkx as nx
 
     network, block = value_graph(program), program.global_block()
-    first = {name: (name, 0) for name in map(_name, stopped)}
+    first = {name: (name, 0) for name in _names(stopped)}
     for name, node in first.items():
         if node not in network:
             known = {name for name, _ in network if name != "op"}
@@ -262,7 +268,7 @@ def gradient_cut(
     if kept is None:
         others = [p.name for p in program.all_parameters() if p.trainable and p.name not in first]
     else:
-        others = [_name(each) for each in kept]
+        others = _names(kept)
     flow = _flow(network)
     end = _last(network, block, loss)
     needed = {end}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from ..inspect.diff import Difference, diff
 from ..ir.program import Program
 from .equivalence import compare
 from .passes import ProgramPass
+from .selecting import one_or_several
 
 
 @dataclass(frozen=True)
@@ -91,15 +92,16 @@ class Pipeline(Described):
     """
 
     def __init__(
-        self, passes: Sequence[ProgramPass], check: Mapping[str, Any] | None = None
+        self, passes: Iterable[ProgramPass] | ProgramPass, check: Mapping[str, Any] | None = None
     ) -> None:
-        for pass_ in passes:
+        listed = one_or_several(passes, ProgramPass, "passes, as program_pass makes them")
+        for pass_ in listed:
             if not isinstance(pass_, ProgramPass):
                 raise ArgumentError(
                     f"expected passes, as program_pass makes them, got {pass_!r:.60} of type "
                     f"{type(pass_).__name__}"
                 )
-        self.passes: tuple[ProgramPass, ...] = tuple(passes)
+        self.passes: tuple[ProgramPass, ...] = tuple(listed)
         self.check: Mapping[str, Any] | None = check
 
     def __call__(self, program: Program) -> Program:

@@ -22,7 +22,7 @@ from .block_values import said_operator
 from .blocks import ENDS, subtree
 from .parts import CutOut, declared_while, named_readers
 from .results import Transformed
-from .selecting import Operators, VariableLike, name_of, operator_of, place_of
+from .selecting import Operators, VariableLike, name_of, one_or_several, operator_of, place_of
 from .versions import Version, Versions
 
 _SLACK = 0.1  # of a stage's work: within that the place is taken where least passes
@@ -96,7 +96,7 @@ def run_stages(
     executor: Executor,
     stages: Sequence[Transformed],
     feed: Mapping[str, Any] | None = None,
-    fetch_list: Sequence[VariableLike] = (),
+    fetch_list: Iterable[VariableLike] | VariableLike = (),
     return_numpy: bool = True,
 ) -> list[Any]:
     """What a program that was split computes, stage by stage.
@@ -105,7 +105,7 @@ def run_stages(
         executor: runs them, in the scope in use.
         stages: of :func:`split`.
         feed: what the program is fed.
-        fetch_list: what is wanted: outputs of stages, or what stays between runs.
+        fetch_list: one or several outputs of stages, or variables that stay between runs.
         return_numpy: whether arrays are returned, not tensors.
 
     Raises:
@@ -118,7 +118,8 @@ def run_stages(
     >>> fluid.transform.run_stages(fluid.Executor(), stages, feed, [y])
     [array([[0., 6.]], dtype=float32)]
     """
-    wanted = [name_of(each) for each in fetch_list]
+    listed = one_or_several(fetch_list, (str, Variable), "variables or their names")
+    wanted = [name_of(each) for each in listed]
     values: dict[str, Any] = dict(feed or {})
     for stage in stages:
         block = stage.program.global_block()

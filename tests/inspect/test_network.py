@@ -150,3 +150,11 @@ def test_large_programs_are_compared_and_cut_in_time_that_grows_with_them():
     assert inspect.correspondence(program, program.clone()).names[h.name] == h.name
     assert len(inspect.dominators(program, h)) == 399
     np.testing.assert_equal(len(program.graph()), 3 * 400 * 2 + 1)
+
+
+def test_a_cut_of_one_parameter_needs_no_list():
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [2, 4]), 1, param_attr="weight"))
+    program = fluid.default_main_program()
+    cut = inspect.gradient_cut(program, loss, "weight", kept=())
+    assert cut
+    assert cut == inspect.gradient_cut(program, loss, ["weight"], kept=[])

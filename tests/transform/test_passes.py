@@ -163,3 +163,10 @@ def test_a_pipeline_compares_what_programs_compute_behind_each_pass(program):
         fluid.errors.FluidError, match=r"behind pass scaled\(by=2.0\): the programs differ"
     ):
         transform.Pipeline([scaled.with_options(by=2.0)], check=feed)(plain)
+
+
+def test_a_pipeline_of_one_pass_needs_no_list():
+    nothing = fluid.transform.program_pass(lambda program: None)
+    assert fluid.transform.Pipeline(nothing).passes == (nothing,)
+    with pytest.raises(ArgumentError, match="expected passes, as program_pass makes them, got 5"):
+        fluid.transform.Pipeline(5)

@@ -225,3 +225,13 @@ def test_places_and_outputs_that_are_not_there_are_named():
     hidden = program.global_block().ops[0].output("Out")[0]
     with pytest.raises(FetchError, match=f"computes '{hidden}' for others"):
         run_stages(fluid.Executor(), stages, feed, [hidden])
+
+
+def test_one_variable_is_fetched_from_stages_without_a_list():
+    x = fluid.data("x", [None, 2], "float32")
+    y = fluid.layers.scale(fluid.layers.relu(x), 2.0)
+    stages = fluid.transform.split(fluid.default_main_program(), "scale")
+    feed = {"x": np.array([[-1, 3]], "float32")}
+    for fetched in (y, y.name, [y]):
+        (value,) = fluid.transform.run_stages(fluid.Executor(), stages, feed, fetched)
+        assert value.tolist() == [[0.0, 6.0]]
