@@ -299,11 +299,10 @@ class ReverseSweep:
             NoGradientError: there is no rule.
         """
         flows = False
-        rewritten, contributions = self.history.rewritten, self.contributions
         for names in op.outputs.values():
             for name in names:
-                key = self.history.key(name, position + 1) if name in rewritten else name
-                if key in contributions:
+                key = self.history.key(name, position + 1)
+                if key in self.contributions:
                     self.settle(key)
                     flows = True
         if not flows:
@@ -430,10 +429,8 @@ class ReverseSweep:
         needs something.
         """
         names = op.outputs.get(slot, ())
-        settled = self.settled
-        if len(names) == 1 and names[0] in settled and names[0] not in self.history.rewritten:
-            return [settled[names[0]]]
         keys = [self.history.key(name, position + 1) for name in names]
+        settled = self.settled
         if optional and not any(key in settled for key in keys):
             return []
         for name, key in zip(names, keys):
@@ -560,8 +557,6 @@ class ReverseSweep:
         again = self.recomputed.get(name)
         if again is not None:
             return again
-        if self.parent is None and self.before is None and name not in self.history.rewritten:
-            return name
         key = self.history.key(name, position)
         if self.parent is not None and name not in self.block.vars and name != EMPTY:
             if isinstance(key, str):

@@ -26,7 +26,7 @@ from .freezing import freeze, unfreeze
 from .inlining import inline
 from .inserting import insert_after, insert_before
 from .linearization import Linearized, linearize
-from .matching import Match
+from .matches import Match
 from .merging import merge, names_in_merge
 from .naming import rename, renamed_states
 from .outlining import outline

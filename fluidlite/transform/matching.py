@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
-from ..ir.block import Block
-from ..ir.operator import EMPTY, Operator
-from ..ir.variable import Variable
+from ..ir.operator import EMPTY
 from ..opdef.definition import lookup
-from ..opdef.spec import Spec
 from .block_values import BlockValues, Slots, Spelt, Value
+from .matches import Match, spec_finder
 from .patterns import PatternNode, Variant
 from .spellings import (
     commutes,
@@ -27,115 +25,11 @@ from .spellings import (
 MOST_READERS = 64  #: of a value, that are tried for another result of a pattern
 
 
-class Match:
-    """Where a pattern was found.
-
-    Args:
-        variant: which graph of which rule.
-        values: of the block.
-        found: value of the pattern -> value of the block.
-        positions: of the operators, by that of the pattern's node.
-    """
-
-    def __init__(
-        self,
-        variant: Variant,
-        values: BlockValues,
-        found: Mapping[str, Value],
-        positions: Mapping[int, int],
-    ) -> None:
-        self.variant = variant
-        self.values = values
-        self.found = found
-        self.positions = positions
-        #: the positions of the operators in the block, in order
-        self.sorted_positions: list[int] = sorted(positions.values())
-        #: the values that the pattern gives
-        self.results: list[Value] = [found[name] for name in variant.results]
-        #: the position of the operator where matching began
-        self.root: int = positions[variant.root.at]
-        self._captured: dict[str, Any] | None = None
-
-    @property
-    def block(self) -> Block:
-        """The block."""
-        return self.values.block
-
-    @property
-    def rule(self) -> str:
-        """The name of the rule."""
-        return self.variant.rule.name
-
-    @cached_property
-    def operators(self) -> list[Operator]:
-        """The operators, in the order of the program."""
-        return [self.values.ops[at] for at in self.sorted_positions]
-
-    def operand(self, name: str) -> Variable | None:
-        """The variable that an operand of the pattern stands for; None for one that is not read.
-
-        Args:
-            name: of the operand.
-        """
-        return operands_of(self, [name])[name]
-
-    def uses(self, name: str) -> int:
-        """How many operators of the block read what an operand stands for.
-
-        Args:
-            name: of the operand.
-        """
-        value = self.found.get(name)
-        return 0 if value is None else sum(1 for _ in self.values.readers_of(value))
-
-    @property
-    def captured(self) -> dict[str, Any]:
-        """Attributes and choices by the names that the pattern gives them."""
-        if self._captured is None:  # ``cached_property`` has a lock
-            self._captured = self._read_captured()
-        return self._captured
-
-    def _read_captured(self) -> dict[str, Any]:
-        named: dict[str, Any] = {}
-        for node in self.variant.nodes:
-            for attribute, name in node.captured.items():
-                named[name] = self._reading_of(node).attrs.get(
-                    attribute, lookup(node.type).attributes[attribute].default
-                )
-        return {**named, **self.variant.functions}
-
-    def _reading_of(self, node: PatternNode) -> Spelt:
-        at = self.positions[node.at]
-        spec_of = spec_finder(self.values)
-        return next(r for r in readings(self.values.spelt(at), spec_of) if r.type == node.type)
-
-    def __repr__(self) -> str:
-        where = ", ".join(map(str, self.sorted_positions))
-        return f"<Match of {self.rule}: operators {where} of block {self.block.idx}>"
-
-
-def operands_of(match: Match, names: Iterable[str]) -> dict[str, Variable | None]:
-    """The variables that operands of a match stand for; None for those that are not read."""
-    found, find = match.found, match.values.block.find_var_recursive
-    return {name: find(found[name][0]) if name in found else None for name in names}
-
-
 class Mismatch(NamedTuple):
     """Why a pattern does not match."""
 
     depth: int  #: how many operators matched before
     reason: Callable[[], str]
-
-
-def spec_finder(values: BlockValues) -> Callable[[Value | None], Spec | None]:
-    """What gives what is declared about values."""
-    find = values.block.find_var_recursive
-
-    def spec_of(value: Value | None) -> Spec | None:
-        variable = None if value is None else find(value[0])
-        return None if variable is None else variable.spec
-
-    return spec_of
 
 
 #: a value of the pattern and one of the block that has to be it; or a node and a position

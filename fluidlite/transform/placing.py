@@ -9,7 +9,7 @@ from ..ground.quoting import printable
 from ..ir.operator import Operator, OpRole
 from .block_values import BlockValues, Value
 from .gradient_sections import GradientSections
-from .matching import Match
+from .matches import Match
 from .templates import Template
 
 

@@ -31,7 +31,8 @@ from .editing import infer_shapes, verified
 from .equivalence import compare
 from .forwarding import forwarded
 from .gradient_sections import GradientSections
-from .matching import Match, Matcher, Mismatch, operands_of
+from .matches import Match, operands_of
+from .matching import Matcher, Mismatch
 from .patterns import Variant, variants_of
 from .placing import Refusal, place_of, position_for, refused_role
 from .rules import Rule

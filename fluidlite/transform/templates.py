@@ -13,7 +13,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable, variable_like
 from ..opdef.definition import lookup
 from ..opdef.spec import Spec
-from .matching import Match, operands_of
+from .matches import Match, operands_of
 from .patterns import traced
 from .rules import INTERPRETER
 
