@@ -88,7 +88,7 @@ class Structure:
     condition_slot: ClassVar[str] = ""
     statistics: ClassVar[tuple[str, ...]] = ()
     filtered: ClassVar[str] = ""
-    composition: Any = None
+    composition: ClassVar[Any] = None
     shapes_alone: ClassVar[tuple[str, ...]] = ()
     #: whether the rule takes cotangents with their sequences
     ragged_cotangents: ClassVar[bool] = False

@@ -274,6 +274,7 @@ class recurrent_layer(Op):
                     stays_c, dc = np.where(here[t], 0, dc), np.where(here[t], dc, 0)
             by_state = slopes.by_state[t]
             if self.mode == "LSTM":
+                assert dc is not None
                 dc = np.add(dc, np.multiply(flow, slopes.of_cell[t], out=room))
                 by_cell, by_output = by_state[:, :3], by_state[:, 3]
                 np.multiply(by_cell, dc[:, None], out=by_cell)
