@@ -31,7 +31,6 @@ DIFFERENCES = {
     r"pb_9": "declaring a variable again, alike, gives the variable itself",
     r"pb_21|init_29": "a parameter has the shape that it is given, of positive sizes",
     r"bw_12|recompute_inputs": "no blocks are left over from building",
-    r"callback_desc": "slots come in the order of the definition",
     r"op_unknown_slot_\w+|op_attr_after_remove|op_misc|op_attr_type|op_rename": "operators are "
     "plain data: their parts come in the order of the definition, and what is taken out of an "
     "operator has its default",

@@ -95,7 +95,7 @@ class EagerLayer(Interpreter):
         elif target.persistable and target.stop:  # a running mean, say: no part of the graph
             target.replace(value.array, counts=True)
         else:
-            target.overwrite(value)
+            target._overwrite(value)
 
     def result(self, given: Any = None, dtype: Any = None) -> Any:
         """The tensor to write to: the one that the user gave, or a blank one.

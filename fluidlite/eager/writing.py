@@ -124,7 +124,7 @@ class Writing(Viewed, results=False):
             self.origin, self.stop = result.origin, result.stop
         return self
 
-    def overwrite(self, value: Any) -> None:
+    def _overwrite(self, value: Any) -> None:
         """Take another tensor's elements and past; its shape, too.
 
         A leaf that wants a gradient takes those of a tensor without a past, and stays a leaf: from

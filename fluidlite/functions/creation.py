@@ -330,7 +330,7 @@ def assign(x: ArrayLike, output: Tensor | None = None) -> Tensor:
     made = eager.assign(x) if isinstance(x, Operand) else to_tensor(_assigned(x))
     if output is None:
         return made
-    output.overwrite(made)
+    output._overwrite(made)
     return output
 
 

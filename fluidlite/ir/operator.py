@@ -231,16 +231,7 @@ class Operator(OldOperator):
             ]
             names += [name for name in self._attrs if name not in definition.attributes]
         names += [name for name in self._undeclared if name not in self._attrs]
-        return names + self._framework_names()
-
-    def _framework_names(self) -> list[str]:
-        """The attributes of the framework; those alone that fluid 1.8 gives where backward writes
-        an operator itself.
-        """
-        if not self.lists_given_attrs or self.carried is not None:
-            return list(FRAMEWORK_ATTRIBUTES)
-        more = {"op_namescope": self.namescope != "/", "op_role_var": bool(self.role_vars)}
-        return ["op_role", *[name for name, is_given in more.items() if is_given], "op_device"]
+        return names + list(FRAMEWORK_ATTRIBUTES)
 
     @property
     def _undeclared(self) -> Mapping[str, Any]:

@@ -183,7 +183,7 @@ class VariableMethods(Arithmetic):
         """x repeated along dimensions of size 1, and new ones in front."""
 
     def bucketize(self, sorted_sequence: Any, out_int32: bool = False, right: bool = False, name: str | None = None) -> Variable:
-        """Where the elements of ``x`` would be put into a vector."""
+        """The places at which the elements of ``x`` keep a vector sorted."""
 
     def cast(self, dtype: DTypeLike) -> Variable:
         """x in another element type."""
@@ -628,10 +628,10 @@ class VariableMethods(Arithmetic):
         """The logarithms of the sums of e^x up to each element, without overflow."""
 
     def logical_and(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
-        """Whether x and y are both true; what is not 0 is true."""
+        """Whether x and y are both true; numbers but 0 are true."""
 
     def logical_and_(self, y: Any, name: str | None = None) -> Variable:
-        """Whether x and y are both true, in place; what is not 0 is true."""
+        """Whether x and y are both true, in place; numbers but 0 are true."""
 
     def logical_not(self, out: Variable | None = None, name: str | None = None) -> Variable:
         """Whether x is not true; what is not 0 is true."""
@@ -640,16 +640,16 @@ class VariableMethods(Arithmetic):
         """Whether x is not true, in place; what is not 0 is true."""
 
     def logical_or(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
-        """Whether x or y is true; what is not 0 is true."""
+        """Whether x or y is true; numbers but 0 are true."""
 
     def logical_or_(self, y: Any, name: str | None = None) -> Variable:
-        """Whether x or y is true, in place; what is not 0 is true."""
+        """Whether x or y is true, in place; numbers but 0 are true."""
 
     def logical_xor(self, y: Any, out: Variable | None = None, name: str | None = None) -> Variable:
-        """Whether one of x and y is true and the other not; what is not 0 is true."""
+        """Whether one of x and y is true and the other not; numbers but 0 are true."""
 
     def logical_xor_(self, y: Any, name: str | None = None) -> Variable:
-        """Whether one of x and y is true and the other not, in place; what is not 0 is true."""
+        """Whether one of x and y is true and the other not, in place; numbers but 0 are true."""
 
     def logit(self, eps: float | None = None, name: str | None = None) -> Variable:
         """The logarithm of ``x / (1 - x)``."""

@@ -96,7 +96,7 @@ class Adadelta(Optimizer):
 
     >>> ops, pairs = fluid.optimizer.Adadelta(1.0, rho=0.9).minimize(loss)
     >>> ops[0].input_names
-    ['Param', 'Grad', 'AvgSquaredGrad', 'AvgSquaredUpdate']
+    ['AvgSquaredGrad', 'AvgSquaredUpdate', 'Grad', 'Param']
     """
 
     _avg_squared_grad_acc_str = "_avg_squared_grad"
