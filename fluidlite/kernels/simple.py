@@ -54,8 +54,13 @@ def relu(op: Any, X: Spec) -> Prepared | None:
         if size_of(shape) * n > _ZEROS:
             break
         shape = (n, *shape)
-    zero = np.zeros(shape, X.dtype.dtype)
-    return Prepared(lambda x, out=None: np.maximum(x, zero, out=out), out=True, over=(0,))
+    rows, zero = np.zeros(shape, X.dtype.dtype), np.zeros((), X.dtype.dtype)
+
+    def run(x: Any, out: Any = None) -> Any:
+        # beside rows, an image with its channels last would be laid out anew
+        return np.maximum(x, rows if x.flags.c_contiguous else zero, out=out)
+
+    return Prepared(run, out=True, over=(0,))
 
 
 def _half_relu(x: Any, out: Any = None) -> Any:
