@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ...kernels import threads
@@ -11,7 +12,36 @@ from ..commands import Status
 from .compiler import COMPILER
 from .kernel import Kernel
 from .library import LONG
-from .source import KernelSource
+from .source import KernelSource, entries, named
+
+
+def kernel_of_function(
+    file: str,
+    call: str,
+    count: int,
+    written: int,
+    *,
+    blocks: int | str = 1,
+    macros: Mapping[str, str] | None = None,
+) -> KernelSource:
+    """The kernel that calls a function of a file beside this one.
+
+    Args:
+        file: the name of the file, in C.
+        call: the call, of ``args`` and ``block``, which gives a status.
+        count: how many arrays the kernel takes.
+        written: the first of them that it writes.
+        blocks: how many there are, or the C that says it.
+        macros: what the file needs defined, by name.
+    """
+    lines = [
+        *(f"#define {name} {text}" for name, text in (macros or {}).items()),
+        Path(__file__).with_name(file).read_text(encoding="utf-8"),
+        f"int NAME_part(PyObject *args, i64 block) {{ return {call}; }}",
+        "int NAME_end(PyObject *args) { return 0; }",
+        *entries(count, written, blocks),
+    ]
+    return named(lines, written, 0, 1, 0)
 
 
 class NativeFunctions:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from ...ground import state
-from .functions import NativeFunctions
-from .source import KernelSource, entries, named
+from .functions import NativeFunctions, kernel_of_function
+from .source import KernelSource
 
-_CODE = Path(__file__).with_name("lstm.c")
 #: by function: how many arrays it takes, and the first that it writes
 _ARRAYS = {"lstm_step": (5, 2), "lstm_slope": (6, 4)}
 
@@ -24,14 +22,7 @@ def lstm_source(name: str, kind: str) -> KernelSource:
         name: of the function.
         kind: the character of the element type: f.
     """
-    count, written = _ARRAYS[name]
-    lines = [
-        _CODE.read_text(encoding="utf-8"),
-        f"int NAME_part(PyObject *args, i64 block) {{ return {name}(args); }}",
-        "int NAME_end(PyObject *args) { return 0; }",
-        *entries(count, written, 1),
-    ]
-    return named(lines, written, 0, 1, 0)
+    return kernel_of_function("lstm.c", f"{name}(args)", *_ARRAYS[name])
 
 
 class LstmKernels(NativeFunctions):

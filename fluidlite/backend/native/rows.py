@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from pathlib import Path
 
 from ...ground import state
-from .functions import NativeFunctions
-from .source import KernelSource, entries, named
+from .functions import NativeFunctions, kernel_of_function
+from .source import KernelSource
 
-_CODE = Path(__file__).with_name("rows.c")
 #: C's names by NumPy's character; integers without a sign, whose sums may go round
 _TYPES = {"f": "float", "d": "double", "i": "unsigned", "l": "unsigned long long"}
 #: by function: how many arrays it takes, and which has the sizes and the number of parts
@@ -29,14 +27,9 @@ def row_source(name: str, kind: str) -> KernelSource:
         kind: the character of the element type.
     """
     count, sizes = _ARRAYS[name]
-    lines = [
-        f"#define T {_TYPES[kind]}",
-        _CODE.read_text(encoding="utf-8"),
-        f"int NAME_part(PyObject *args, i64 block) {{ return {name}(args, block); }}",
-        "int NAME_end(PyObject *args) { return 0; }",
-        *entries(count, sizes + 1, f"((const i64 *)DATA(args, {sizes}))[2]"),
-    ]
-    return named(lines, sizes + 1, 0, 1, 0)
+    call, parts = f"{name}(args, block)", f"((const i64 *)DATA(args, {sizes}))[2]"
+    macros = {"T": _TYPES[kind]}
+    return kernel_of_function("rows.c", call, count, sizes + 1, blocks=parts, macros=macros)
 
 
 #: one for the process

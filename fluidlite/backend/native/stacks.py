@@ -5,14 +5,12 @@ compute.
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from ...ground import state
-from .functions import NativeFunctions
-from .source import KernelSource, entries, named
+from .functions import NativeFunctions, kernel_of_function
+from .source import KernelSource
 
-_CODE = Path(__file__).with_name("matrices.c")
 #: C's names by NumPy's character: of the type, of an integer of its size, and the least square that
 #: says how long a vector is
 _TYPES = {"f": ("float", "int", "1e-24f"), "d": ("double", "long", "1e-280")}
@@ -32,16 +30,8 @@ def stack_source(name: str, kind: str) -> KernelSource:
         name: of the function.
         kind: the character of the element type.
     """
-    own, integer, least = _TYPES[kind]
-    count, written = _ARRAYS[name]
-    lines = [
-        *(f"#define T {own}", f"#define I {integer}", f"#define LEAST {least}"),
-        _CODE.read_text(encoding="utf-8"),
-        f"int NAME_part(PyObject *args, i64 block) {{ return {name}(args); }}",
-        "int NAME_end(PyObject *args) { return 0; }",
-        *entries(count, written, 1),
-    ]
-    return named(lines, written, 0, 1, 0)
+    macros = dict(zip(("T", "I", "LEAST"), _TYPES[kind]))
+    return kernel_of_function("matrices.c", f"{name}(args)", *_ARRAYS[name], macros=macros)
 
 
 class StackKernels(NativeFunctions):
