@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..ir.attribute_types import AttrType
+
 #: the number of a field that program files of Paddle do not have
 SIZE_NAMES = 1000
 OPTIONAL, REQUIRED, REPEATED = 1, 2, 3  #: as protobuf numbers them
@@ -122,26 +124,30 @@ MESSAGES: dict[str, dict[str, FieldForm]] = {
 }
 ENUMERATIONS = ("AttrType", "VarType.Type", "CompatibleInfo.Type")
 
+#: type of an attribute -> the field that holds its value
+_FIELDS_OF_ATTRIBUTES = {
+    "INT": "i",
+    "FLOAT": "f",
+    "STRING": "s",
+    "INTS": "ints",
+    "FLOATS": "floats",
+    "STRINGS": "strings",
+    "BOOLEAN": "b",
+    "BOOLEANS": "bools",
+    "BLOCK": "block_idx",
+    "LONG": "l",
+    "BLOCKS": "blocks_idx",
+    "LONGS": "longs",
+    "FLOAT64S": "float64s",
+    "VAR": "var_name",
+    "VARS": "vars_name",
+    "FLOAT64": "float64",
+    "SCALAR": "scalar",
+    "SCALARS": "scalars",
+}
 #: wire type of an attribute -> (its number, the field that holds the value)
 ATTRIBUTE_TYPES: dict[str, tuple[int, str]] = {
-    "INT": (0, "i"),
-    "FLOAT": (1, "f"),
-    "STRING": (2, "s"),
-    "INTS": (3, "ints"),
-    "FLOATS": (4, "floats"),
-    "STRINGS": (5, "strings"),
-    "BOOLEAN": (6, "b"),
-    "BOOLEANS": (7, "bools"),
-    "BLOCK": (8, "block_idx"),
-    "LONG": (9, "l"),
-    "BLOCKS": (10, "blocks_idx"),
-    "LONGS": (11, "longs"),
-    "FLOAT64S": (12, "float64s"),
-    "VAR": (13, "var_name"),
-    "VARS": (14, "vars_name"),
-    "FLOAT64": (15, "float64"),
-    "SCALAR": (16, "scalar"),
-    "SCALARS": (17, "scalars"),
+    wire: (int(AttrType.of_wire(wire)), field) for wire, field in _FIELDS_OF_ATTRIBUTES.items()
 }
 ATTRIBUTE_TYPE_OF: dict[int, str] = {number: name for name, (number, _) in ATTRIBUTE_TYPES.items()}
 
