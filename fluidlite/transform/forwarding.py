@@ -25,7 +25,7 @@ def forwarded(
     """
     if not copies:
         return list(ops), set()
-    targets = {_target(op) for op in ops if id(op) in copies}
+    targets = {op.first_output for op in ops if id(op) in copies}
     readers: dict[str, list[int]] = {name: [] for name in targets}
     writes: dict[str, list[int]] = {}
     for at, op in enumerate(ops):
@@ -37,7 +37,7 @@ def forwarded(
     gone: set[str] = set()
     remaining: list[Operator] = []
     for at, op in enumerate(ops):
-        source, target = _source(op), _target(op)
+        source, target = _source(op), op.first_output
         if id(op) in copies and _is_needless(ops, at, readers[target], writes, values):
             for reader in readers[target]:
                 ops[reader].rename_input(target, source)
@@ -52,10 +52,6 @@ def _source(op: Operator) -> str:
     return next(iter(op.input_arg_names), "")
 
 
-def _target(op: Operator) -> str:
-    return op.first_output
-
-
 def _is_needless(
     ops: Sequence[Operator],
     at: int,
@@ -64,7 +60,7 @@ def _is_needless(
     values: BlockValues,
 ) -> bool:
     """Whether who reads a copy may read what it copies."""
-    source, target = _source(ops[at]), _target(ops[at])
+    source, target = _source(ops[at]), ops[at].first_output
     if not readers or len(writes[target]) > 1 or values.why_needed((target, 1)):
         return False
     if any(map(_looks_inside, (ops[reader] for reader in readers))):

@@ -214,11 +214,7 @@ def _copies(block: Block) -> set[str]:
 
 
 def _begins_section(op: Operator) -> bool:
-    return op.type == "fill_constant" and op.role == _SEED and GRAD in _output(op)
-
-
-def _output(op: Operator) -> str:
-    return op.first_output
+    return op.type == "fill_constant" and op.role == _SEED and GRAD in op.first_output
 
 
 def _divided(ops: Sequence[Operator]) -> tuple[list[Operator], list[_Section]]:
@@ -228,7 +224,7 @@ def _divided(ops: Sequence[Operator]) -> tuple[list[Operator], list[_Section]]:
     inside = False
     for op in ops:
         if _begins_section(op):
-            loss = _output(op).partition(GRAD)[0]
+            loss = op.first_output.partition(GRAD)[0]
             sections.append(_Section(loss, [op], []))
             inside = True
             continue
