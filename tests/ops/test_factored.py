@@ -8,7 +8,7 @@ from fluidlite.errors import FluidError
 from fluidlite.kernels import factors, linear_algebra
 from fluidlite.ops import matrices
 
-pytest.importorskip("scipy")
+pytest.importorskip("scipy", reason="factors are kept where SciPy is there")
 paddle = fluid.paddle
 linalg = paddle.linalg
 RNG = np.random.default_rng(5)
