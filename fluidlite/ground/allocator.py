@@ -57,6 +57,11 @@ def _c_library() -> ctypes.CDLL | None:
     return library
 
 
+def _adjustable() -> ctypes.CDLL | None:
+    """GNU's C library, where the environment leaves its settings to us."""
+    return None if any(name in os.environ for name in VARIABLES) else _c_library()
+
+
 def _is_kept() -> bool:
     return os.environ.get("FLUIDLITE_KEEP_MEMORY", "") not in ("", "0")
 
@@ -69,8 +74,8 @@ def keep_freed_memory() -> bool:
         whether it does: not where nobody asks for it or it is another one than GNU's, and not where
         the environment says what it is to do.
     """
-    library = _c_library()
-    if library is None or not _is_kept() or any(name in os.environ for name in VARIABLES):
+    library = _adjustable()
+    if library is None or not _is_kept():
         return False
     option = library.mallopt
     return bool(option(_MMAP_THRESHOLD, LARGEST) and option(_TRIM_THRESHOLD, KEPT))
@@ -85,10 +90,8 @@ def keep_freed_pieces() -> bool:
         whether it does: not where ``FLUIDLITE_KEEP_MEMORY`` is 0, it is another one than GNU's, or
         the environment says what it is to do.
     """
-    library = _c_library()
+    library = _adjustable()
     if library is None or os.environ.get("FLUIDLITE_KEEP_MEMORY") == "0":
-        return False
-    if any(name in os.environ for name in VARIABLES):
         return False
     make, free = library.malloc, library.free
     make.argtypes, make.restype = (ctypes.c_size_t,), ctypes.c_void_p
