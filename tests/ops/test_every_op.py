@@ -153,7 +153,7 @@ def writable(value):
     return np.array(value) if isinstance(value, np.ndarray) else value
 
 
-@pytest.mark.parametrize("case", RUNNING, indirect=True)
+@pytest.mark.parametrize("case", shared(RUNNING), indirect=True)
 def test_a_program_read_from_text_computes_what_operator_and_tape_compute(case):
     """Interpreted, it gives the same bits and gradients; compiled, the same but for rounding."""
     one = case.program()
