@@ -64,11 +64,22 @@ def version():
     return re.search(r'^__version__ = "([^"]+)"$', read("fluidlite/__init__.py"), re.M)[1]
 
 
-def test_the_changelog_has_an_entry_for_the_version(version):
-    text = read("CHANGELOG.md")
-    entry = re.search(rf"^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## |\Z)", text, re.M | re.S)
-    assert entry, f"CHANGELOG.md has no section for {version}"
-    assert re.search(r"^- \S", entry[1], re.M), f"the section for {version} is empty"
+RELEASES = sorted((ROOT / "docs" / "changes").glob("*.md"))
+
+
+def test_the_changelog_lists_a_page_for_each_release_and_for_the_version(version):
+    listed = re.findall(r"\]\(docs/changes/(\S+)\.md\)", read("CHANGELOG.md"))
+    assert sorted(listed) == sorted(page.stem for page in RELEASES)
+    assert listed[0] == version
+
+
+@pytest.mark.parametrize("page", RELEASES, ids=lambda page: page.stem)
+def test_a_page_of_a_release_is_cut_to_short_lines_in_groups(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"# {page.stem}, ")
+    lines = [" ".join(line.split()) for line in re.split(r"^(?=- |#)", text, flags=re.M)[2:]]
+    assert [line for line in lines if line.startswith("- ") and len(line) > 300] == []
+    assert len(text) < 30_000, "a release has a page, not a book"
 
 
 def test_the_version_is_that_of_the_package(metadata, version):
