@@ -88,6 +88,21 @@ def test_the_version_is_that_of_the_package(metadata, version):
     assert fluidlite.__version__ == version
 
 
+def test_the_conda_recipe_has_the_version_the_requirements_and_the_licenses(metadata, version):
+    recipe = read("conda/recipe.yaml")
+    listed = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    run = {line.strip("- ").replace(" ", "") for line in listed.splitlines()}
+    required = metadata["options"]["install_requires"].strip().splitlines()
+    parted = [line.partition(";") for line in required]  # conda's builds fit each newer Python
+    lowest = {name for name, _, marker in parted if not marker or "<" in marker}
+    assert run == {"python" + metadata["options"]["python_requires"], *lowest}
+    assert f'version: "{version}"' in recipe
+    assert metadata["metadata"]["description"] in recipe
+    named = recipe.partition("license_file:\n")[2].split()[1::2]
+    assert named == metadata["metadata"]["license_files"].split()
+    assert f"- {metadata['options.entry_points']['console_scripts'].strip()}\n" in recipe
+
+
 def test_the_package_depends_on_two_others(metadata):
     required = metadata["options"]["install_requires"].strip().splitlines()
     names = {re.match(r"[\w-]+", requirement)[0] for requirement in required}
