@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..ground.dtypes import DTypeLike as DTypeLike
 from ..ground.values import LoDTensor
 from ..opdef.operand import Operand
-
-if TYPE_CHECKING:
-    from ..eager.tensor import Tensor
 
 #: one dimension or several; None for all
 Axes = int | Sequence[int] | None
@@ -24,9 +21,3 @@ Numbers = int | Operand | Sequence[int | Operand]
 Other = Operand | np.ndarray[Any, Any] | complex
 #: what NumPy makes an array of
 ArrayLike = Operand | np.ndarray[Any, Any] | np.generic | LoDTensor | complex | Sequence[Any]
-
-
-class OfTensor(Protocol):
-    """A function of a tensor that is one operator."""
-
-    def __call__(self, x: Tensor, name: str | None = None) -> Tensor: ...

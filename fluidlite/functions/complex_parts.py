@@ -9,52 +9,48 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..eager.recording import eager
-from ..ground.spellings import of_operator
-from .arguments import OfTensor
 from .arithmetic import multiply
-from .elementary import cos, of_any, sin
+from .elementary import cos, sin
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
 
 
-real: OfTensor = of_operator(
-    of_any,
-    "real",
+def real(x: Tensor, name: str | None = None) -> Tensor:
     """The real parts of complex numbers.
 
     >>> fluid.real(fluid.to_tensor([1 + 2j, 3 - 1j])).tolist()
     [1.0, 3.0]
-    """,
-)
-imag: OfTensor = of_operator(
-    of_any,
-    "imag",
+    """
+    return eager.real(x)
+
+
+def imag(x: Tensor, name: str | None = None) -> Tensor:
     """The imaginary parts of complex numbers.
 
     >>> fluid.imag(fluid.to_tensor([1 + 2j, 3 - 1j])).tolist()
     [2.0, -1.0]
-    """,
-)
-conj: OfTensor = of_operator(
-    of_any,
-    "conj",
+    """
+    return eager.imag(x)
+
+
+def conj(x: Tensor, name: str | None = None) -> Tensor:
     """The conjugates of complex numbers, whose imaginary parts have the other sign; real numbers
     as they are.
 
     >>> fluid.conj(fluid.to_tensor([1 + 2j])).tolist()
     [(1-2j)]
-    """,
-)
-angle: OfTensor = of_operator(
-    of_any,
-    "angle",
+    """
+    return eager.conj(x)
+
+
+def angle(x: Tensor, name: str | None = None) -> Tensor:
     """The angles of numbers, in (-pi, pi]: those between them and the positive real numbers.
 
     >>> fluid.angle(fluid.to_tensor([1j, -1.0])).numpy().round(4)
     array([1.5708, 3.1416], dtype=float32)
-    """,
-)
+    """
+    return eager.angle(x)
 
 
 def complex(real: Tensor, imag: Tensor, name: str | None = None) -> Tensor:

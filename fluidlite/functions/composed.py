@@ -10,7 +10,7 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
-from ..ground.spellings import of_operator, parameters_of
+from ..ground.spellings import parameters_of
 from ..opdef.conjugation import is_complex
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
@@ -29,7 +29,7 @@ from .arithmetic import (
     subtract,
 )
 from .elementary import abs as size
-from .elementary import cast, exp, floats, isnan, log1p, of_floats, sign, sqrt, square, trunc
+from .elementary import cast, exp, floats, isnan, log1p, sign, sqrt, square, trunc
 from .items import get_item
 from .reduction import mean
 from .reduction import sum as total
@@ -40,36 +40,34 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..eager.tensor import Tensor
-    from .arguments import Axes, OfTensor, Other
+    from .arguments import Axes, Other
 
 
-asinh: OfTensor = of_operator(
-    of_floats,
-    "asinh",
+def asinh(x: Tensor, name: str | None = None) -> Tensor:
     """The inverse hyperbolic sine.
 
     >>> fluid.asinh(fluid.to_tensor([0.0, -1.0])).numpy().round(4).tolist()
     [0.0, -0.8813999891281128]
-    """,
-)
-acosh: OfTensor = of_operator(
-    of_floats,
-    "acosh",
+    """
+    return eager.asinh(floats(x))
+
+
+def acosh(x: Tensor, name: str | None = None) -> Tensor:
     """The inverse hyperbolic cosine.
 
     >>> fluid.acosh(fluid.to_tensor([1.0, 2.0])).numpy().round(4)
     array([0.   , 1.317], dtype=float32)
-    """,
-)
-atanh: OfTensor = of_operator(
-    of_floats,
-    "atanh",
+    """
+    return eager.acosh(floats(x))
+
+
+def atanh(x: Tensor, name: str | None = None) -> Tensor:
     """The inverse hyperbolic tangent.
 
     >>> fluid.atanh(fluid.to_tensor([0.0, 0.5])).numpy().round(4)
     array([0.    , 0.5493], dtype=float32)
-    """,
-)
+    """
+    return eager.atanh(floats(x))
 
 
 def frac(x: Tensor, name: str | None = None) -> Tensor:

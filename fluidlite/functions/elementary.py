@@ -10,9 +10,7 @@ from ..eager.recording import eager
 from ..errors import ShapeError
 from ..ground.brain_float import kind_of
 from ..ground.dtypes import as_dtype
-from ..ground.spellings import of_operator
 from ..opdef.operand import Operand
-from .arguments import OfTensor
 from .arithmetic import cast_to
 from .mixing import default_float, number_type
 
@@ -29,277 +27,257 @@ def floats(x: Any) -> Any:
     return x
 
 
-def of_floats(x: Tensor, name: str | None = None) -> Tensor:
-    """An operator on floats."""
-    return eager.operator(floats(x))
-
-
-def of_any(x: Tensor, name: str | None = None) -> Tensor:
-    """An operator on elements of any type."""
-    return eager.operator(x)
-
-
-def _of_numbers(x: Tensor, name: str | None = None) -> Tensor:
-    """An operator on floats that makes whole numbers; integers stay integers."""
-    made = eager.operator(floats(x))
-    return made if x.array.dtype.kind not in "iu" else cast_to(made, x.array.dtype)
-
-
-exp: OfTensor = of_operator(
-    of_floats,
-    "exp",
+def exp(x: Tensor, name: str | None = None) -> Tensor:
     """e to the power of x.
 
     >>> fluid.exp(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([1.    , 2.7183], dtype=float32)
-    """,
-)
-expm1: OfTensor = of_operator(
-    of_floats,
-    "expm1",
+    """
+    return eager.exp(floats(x))
+
+
+def expm1(x: Tensor, name: str | None = None) -> Tensor:
     """e to the power of x, less 1; exact for small x.
 
     >>> fluid.expm1(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 1.7183], dtype=float32)
-    """,
-)
-log: OfTensor = of_operator(
-    of_floats,
-    "log",
+    """
+    return eager.expm1(floats(x))
+
+
+def log(x: Tensor, name: str | None = None) -> Tensor:
     """The natural logarithm of x.
 
     >>> fluid.log(fluid.to_tensor([1.0, 10.0])).numpy().round(4)
     array([0.    , 2.3026], dtype=float32)
-    """,
-)
-log2: OfTensor = of_operator(
-    of_floats,
-    "log2",
+    """
+    return eager.log(floats(x))
+
+
+def log2(x: Tensor, name: str | None = None) -> Tensor:
     """The logarithm of x to the base 2.
 
     >>> fluid.log2(fluid.to_tensor([1.0, 8.0])).numpy().round(4)
     array([0., 3.], dtype=float32)
-    """,
-)
-log10: OfTensor = of_operator(
-    of_floats,
-    "log10",
+    """
+    return eager.log2(floats(x))
+
+
+def log10(x: Tensor, name: str | None = None) -> Tensor:
     """The logarithm of x to the base 10.
 
     >>> fluid.log10(fluid.to_tensor([1.0, 100.0])).numpy().round(4)
     array([0., 2.], dtype=float32)
-    """,
-)
-log1p: OfTensor = of_operator(
-    of_floats,
-    "log1p",
+    """
+    return eager.log10(floats(x))
+
+
+def log1p(x: Tensor, name: str | None = None) -> Tensor:
     """The natural logarithm of 1 + x, exact for small x.
 
     >>> fluid.log1p(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.6931], dtype=float32)
-    """,
-)
-sqrt: OfTensor = of_operator(
-    of_floats,
-    "sqrt",
+    """
+    return eager.log1p(floats(x))
+
+
+def sqrt(x: Tensor, name: str | None = None) -> Tensor:
     """The square root of x.
 
     >>> fluid.sqrt(fluid.to_tensor([4.0, 9.0])).tolist()
     [2.0, 3.0]
-    """,
-)
-rsqrt: OfTensor = of_operator(
-    of_floats,
-    "rsqrt",
+    """
+    return eager.sqrt(floats(x))
+
+
+def rsqrt(x: Tensor, name: str | None = None) -> Tensor:
     """1 over the square root of x.
 
     >>> fluid.rsqrt(fluid.to_tensor([1.0, 4.0])).tolist()
     [1.0, 0.5]
-    """,
-)
-square: OfTensor = of_operator(
-    of_any,
-    "square",
+    """
+    return eager.rsqrt(floats(x))
+
+
+def square(x: Tensor, name: str | None = None) -> Tensor:
     """x * x.
 
     >>> fluid.square(fluid.to_tensor([2.0, -3.0])).tolist()
     [4.0, 9.0]
-    """,
-)
-reciprocal: OfTensor = of_operator(
-    of_floats,
-    "reciprocal",
+    """
+    return eager.square(x)
+
+
+def reciprocal(x: Tensor, name: str | None = None) -> Tensor:
     """1 / x.
 
     >>> fluid.reciprocal(fluid.to_tensor([2.0, 4.0])).tolist()
     [0.5, 0.25]
-    """,
-)
-sin: OfTensor = of_operator(
-    of_floats,
-    "sin",
+    """
+    return eager.reciprocal(floats(x))
+
+
+def sin(x: Tensor, name: str | None = None) -> Tensor:
     """The sine of x.
 
     >>> fluid.sin(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.8415], dtype=float32)
-    """,
-)
-cos: OfTensor = of_operator(
-    of_floats,
-    "cos",
+    """
+    return eager.sin(floats(x))
+
+
+def cos(x: Tensor, name: str | None = None) -> Tensor:
     """The cosine of x.
 
     >>> fluid.cos(fluid.to_tensor([0.0, 3.1415927])).numpy().round(4)
     array([ 1., -1.], dtype=float32)
-    """,
-)
-tan: OfTensor = of_operator(
-    of_floats,
-    "tan",
+    """
+    return eager.cos(floats(x))
+
+
+def tan(x: Tensor, name: str | None = None) -> Tensor:
     """The tangent of x.
 
     >>> fluid.tan(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 1.5574], dtype=float32)
-    """,
-)
-asin: OfTensor = of_operator(
-    of_floats,
-    "asin",
+    """
+    return eager.tan(floats(x))
+
+
+def asin(x: Tensor, name: str | None = None) -> Tensor:
     """The angle in [-pi/2, pi/2] whose sine is x.
 
     >>> fluid.asin(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 1.5708], dtype=float32)
-    """,
-)
-acos: OfTensor = of_operator(
-    of_floats,
-    "acos",
+    """
+    return eager.asin(floats(x))
+
+
+def acos(x: Tensor, name: str | None = None) -> Tensor:
     """The angle in [0, pi] whose cosine is x.
 
     >>> fluid.acos(fluid.to_tensor([1.0, 0.0])).numpy().round(4)
     array([0.    , 1.5708], dtype=float32)
-    """,
-)
-atan: OfTensor = of_operator(
-    of_floats,
-    "atan",
+    """
+    return eager.acos(floats(x))
+
+
+def atan(x: Tensor, name: str | None = None) -> Tensor:
     """The angle in (-pi/2, pi/2) whose tangent is x.
 
     >>> fluid.atan(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.7854], dtype=float32)
-    """,
-)
-sinh: OfTensor = of_operator(
-    of_floats,
-    "sinh",
+    """
+    return eager.atan(floats(x))
+
+
+def sinh(x: Tensor, name: str | None = None) -> Tensor:
     """The hyperbolic sine of x.
 
     >>> fluid.sinh(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 1.1752], dtype=float32)
-    """,
-)
-cosh: OfTensor = of_operator(
-    of_floats,
-    "cosh",
+    """
+    return eager.sinh(floats(x))
+
+
+def cosh(x: Tensor, name: str | None = None) -> Tensor:
     """The hyperbolic cosine of x.
 
     >>> fluid.cosh(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([1.    , 1.5431], dtype=float32)
-    """,
-)
-tanh: OfTensor = of_operator(
-    of_floats,
-    "tanh",
+    """
+    return eager.cosh(floats(x))
+
+
+def tanh(x: Tensor, name: str | None = None) -> Tensor:
     """The hyperbolic tangent of x.
 
     >>> fluid.tanh(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.7616], dtype=float32)
-    """,
-)
-erf: OfTensor = of_operator(
-    of_floats,
-    "erf",
+    """
+    return eager.tanh(floats(x))
+
+
+def erf(x: Tensor, name: str | None = None) -> Tensor:
     """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x.
 
     >>> fluid.erf(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.8427], dtype=float32)
-    """,
-)
-sigmoid: OfTensor = of_operator(
-    of_floats,
-    "sigmoid",
+    """
+    return eager.erf(floats(x))
+
+
+def sigmoid(x: Tensor, name: str | None = None) -> Tensor:
     """1 / (1 + e^-x).
 
     >>> fluid.sigmoid(fluid.to_tensor([0.0, 2.0])).numpy().round(4)
     array([0.5   , 0.8808], dtype=float32)
-    """,
-)
-floor: OfTensor = of_operator(
-    of_floats,
-    "floor",
+    """
+    return eager.sigmoid(floats(x))
+
+
+def floor(x: Tensor, name: str | None = None) -> Tensor:
     """The largest integer that is not above x.
 
     >>> fluid.floor(fluid.to_tensor([-1.5, 1.2])).tolist()
     [-2.0, 1.0]
-    """,
-)
-ceil: OfTensor = of_operator(
-    of_floats,
-    "ceil",
+    """
+    return eager.floor(floats(x))
+
+
+def ceil(x: Tensor, name: str | None = None) -> Tensor:
     """The smallest integer that is not below x.
 
     >>> fluid.ceil(fluid.to_tensor([-1.5, 1.2])).tolist()
     [-1.0, 2.0]
-    """,
-)
-round: OfTensor = of_operator(
-    of_floats,
-    "round",
+    """
+    return eager.ceil(floats(x))
+
+
+def round(x: Tensor, name: str | None = None) -> Tensor:
     """The integer nearest to x; halves go away from zero.
 
     >>> fluid.round(fluid.to_tensor([0.5, 1.2, -1.5])).tolist()
     [1.0, 1.0, -2.0]
-    """,
-)
-sign: OfTensor = of_operator(
-    _of_numbers,
-    "sign",
+    """
+    return eager.round(floats(x))
+
+
+def sign(x: Tensor, name: str | None = None) -> Tensor:
     """-1, 0 or 1, the sign of x.
 
     >>> fluid.sign(fluid.to_tensor([-1.5, 0.0, 2.0])).tolist()
     [-1.0, 0.0, 1.0]
-    """,
-)
-isfinite: OfTensor = of_operator(
-    of_any,
-    "isfinite",
+    """
+    made = eager.sign(floats(x))
+    return made if x.array.dtype.kind not in "iu" else cast_to(made, x.array.dtype)
+
+
+def isfinite(x: Tensor, name: str | None = None) -> Tensor:
     """Whether each element is a finite number.
 
     >>> fluid.isfinite(fluid.to_tensor([1.0, np.inf, np.nan])).tolist()
     [True, False, False]
-    """,
-    "isfinite_v2",
-)
-isnan: OfTensor = of_operator(
-    of_any,
-    "isnan",
+    """
+    return eager.isfinite_v2(x)
+
+
+def isnan(x: Tensor, name: str | None = None) -> Tensor:
     """Whether each element is not a number.
 
     >>> fluid.isnan(fluid.to_tensor([1.0, np.inf, np.nan])).tolist()
     [False, False, True]
-    """,
-    "isnan_v2",
-)
-isinf: OfTensor = of_operator(
-    of_any,
-    "isinf",
+    """
+    return eager.isnan_v2(x)
+
+
+def isinf(x: Tensor, name: str | None = None) -> Tensor:
     """Whether each element is infinite.
 
     >>> fluid.isinf(fluid.to_tensor([1.0, np.inf, np.nan])).tolist()
     [False, True, False]
-    """,
-    "isinf_v2",
-)
+    """
+    return eager.isinf_v2(x)
 
 
 def trunc(input: Tensor, name: str | None = None) -> Tensor:

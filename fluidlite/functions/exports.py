@@ -42,7 +42,7 @@ _INNER = frozenset([
     "array_of", "cast_to", "chosen", "clip", "common_type", "complex_of", "counted",
     "default_float", "dims_of", "filled", "fits", "floats", "indices_of", "integers_of",
     "known_in_run",
-    "mean_of_fractions", "number_type", "numbers_in", "of_any", "of_floats", "of_number",
+    "mean_of_fractions", "number_type", "numbers_in", "of_number",
     "of_ranks", "one_axis", "operands", "python_and", "python_not", "python_or", "python_xor",
     "rows_of", "runs", "shared_maximum", "shared_minimum", "spread_alike", "tensors_of", "trace",
     "truths", "up_to_each", "variance",

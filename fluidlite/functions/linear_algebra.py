@@ -14,13 +14,12 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
-from ..ground.spellings import of_operator
 from ..opdef.conjugation import conj, is_complex
 from ..opdef.operand import Operand
 from .arithmetic import add, divide, greater_than, matmul, multiply, subtract
 from .diagonals import diag, diag_embed
 from .elementary import abs as size
-from .elementary import cast, clip, of_any, reciprocal, sqrt
+from .elementary import cast, clip, reciprocal, sqrt
 from .noise import normal_like
 from .reduction import amax, amin, mean, norm
 from .reduction import sum as total
@@ -29,40 +28,36 @@ from .shaping import reshape, squeeze, swapaxes, tril, triu, unsqueeze
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
-    from .arguments import OfTensor
 
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 _ORDERS = (None, "fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
 
-inverse: OfTensor = of_operator(
-    of_any,
-    "inverse",
+
+def inverse(x: Tensor, name: str | None = None) -> Tensor:
     """The inverses of square matrices.
 
     >>> fluid.paddle.inverse(fluid.to_tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
-    """,
-)
-det: OfTensor = of_operator(
-    of_any,
-    "det",
+    """
+    return eager.inverse(x)
+
+
+def det(x: Tensor, name: str | None = None) -> Tensor:
     """The determinants of square matrices.
 
     >>> float(fluid.paddle.linalg.det(fluid.to_tensor([[2.0, 0.0], [0.0, 4.0]])))
     8.0
-    """,
-    "determinant",
-)
-slogdet: OfTensor = of_operator(
-    of_any,
-    "slogdet",
+    """
+    return eager.determinant(x)
+
+
+def slogdet(x: Tensor, name: str | None = None) -> Tensor:
     """The signs of determinants, and the logarithms of their sizes, in a first dimension of 2.
 
     >>> fluid.paddle.linalg.slogdet(fluid.to_tensor([[-1.0, 0.0], [0.0, 1.0]])).tolist()
     [-1.0, 0.0]
-    """,
-    "slogdeterminant",
-)
+    """
+    return eager.slogdeterminant(x)
 
 
 def solve(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
@@ -210,16 +205,14 @@ def eig(x: Tensor, name: str | None = None) -> tuple[Tensor, Tensor]:
     return values, vectors
 
 
-eigvals: OfTensor = of_operator(
-    of_any,
-    "eigvals",
+def eigvals(x: Tensor, name: str | None = None) -> Tensor:
     """Eigenvalues of square matrices, as complex numbers.
 
     >>> found = fluid.paddle.linalg.eigvals(fluid.to_tensor([[0.0, 2.0], [-2.0, 0.0]]))
     >>> sorted(found.imag().numpy().round(4).tolist())
     [-2.0, 2.0]
-    """,
-)
+    """
+    return eager.eigvals(x)
 
 
 def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> tuple[Tensor, Tensor]:

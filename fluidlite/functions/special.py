@@ -7,41 +7,38 @@ from typing import TYPE_CHECKING
 
 from ..eager.recording import eager
 from ..errors import ArgumentError
-from ..ground.spellings import of_operator
 from .arithmetic import add, subtract
-from .elementary import floats, of_floats
+from .elementary import floats
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
-    from .arguments import OfTensor
 
-lgamma: OfTensor = of_operator(
-    of_floats,
-    "lgamma",
+
+def lgamma(x: Tensor, name: str | None = None) -> Tensor:
     """The natural logarithm of the absolute value of the gamma function.
 
     >>> fluid.lgamma(fluid.to_tensor([1.0, 2.0, 3.0])).numpy().round(4).tolist()
     [0.0, 0.0, 0.6930999755859375]
-    """,
-)
-digamma: OfTensor = of_operator(
-    of_floats,
-    "digamma",
+    """
+    return eager.lgamma(floats(x))
+
+
+def digamma(x: Tensor, name: str | None = None) -> Tensor:
     """The derivative of ``lgamma``; NaN at 0 and at negative integers.
 
     >>> fluid.digamma(fluid.to_tensor([1.0, 2.0])).numpy().round(4)
     array([-0.5772,  0.4228], dtype=float32)
-    """,
-)
-erfinv: OfTensor = of_operator(
-    of_floats,
-    "erfinv",
+    """
+    return eager.digamma(floats(x))
+
+
+def erfinv(x: Tensor, name: str | None = None) -> Tensor:
     """The number whose ``erf`` is x; NaN outside of [-1, 1].
 
     >>> fluid.erfinv(fluid.to_tensor([0.0, 0.5])).numpy().round(4)
     array([0.    , 0.4769], dtype=float32)
-    """,
-)
+    """
+    return eager.erfinv(floats(x))
 
 
 def polygamma(x: Tensor, n: int, name: str | None = None) -> Tensor:
@@ -85,39 +82,37 @@ def multigammaln(x: Tensor, p: int, name: str | None = None) -> Tensor:
     return out
 
 
-i0: OfTensor = of_operator(
-    of_floats,
-    "i0",
+def i0(x: Tensor, name: str | None = None) -> Tensor:
     """Bessel's modified function of the first kind, of order 0.
 
     >>> fluid.i0(fluid.to_tensor([0.0, 1.0])).numpy().round(4).tolist()
     [1.0, 1.2661000490188599]
-    """,
-)
-i0e: OfTensor = of_operator(
-    of_floats,
-    "i0e",
+    """
+    return eager.i0(floats(x))
+
+
+def i0e(x: Tensor, name: str | None = None) -> Tensor:
     """``i0(x)`` times ``e^-|x|``.
 
     >>> fluid.i0e(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([1.    , 0.4658], dtype=float32)
-    """,
-)
-i1: OfTensor = of_operator(
-    of_floats,
-    "i1",
+    """
+    return eager.i0e(floats(x))
+
+
+def i1(x: Tensor, name: str | None = None) -> Tensor:
     """Bessel's modified function of the first kind, of order 1.
 
     >>> fluid.i1(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.5652], dtype=float32)
-    """,
-)
-i1e: OfTensor = of_operator(
-    of_floats,
-    "i1e",
+    """
+    return eager.i1(floats(x))
+
+
+def i1e(x: Tensor, name: str | None = None) -> Tensor:
     """``i1(x)`` times ``e^-|x|``.
 
     >>> fluid.i1e(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.2079], dtype=float32)
-    """,
-)
+    """
+    return eager.i1e(floats(x))

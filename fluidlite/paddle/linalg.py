@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Final
 
 from ..functions import linear_algebra
 from ..functions.linear_algebra import cholesky as cholesky
@@ -33,10 +33,7 @@ from ..functions.reduction import norm as norm
 from ..ground.public_names import list_given_names
 from ..ground.tracebacks import api_boundaries
 
-if TYPE_CHECKING:
-    from ..functions.arguments import OfTensor
-
-inv: OfTensor = linear_algebra.inverse
+inv: Final = linear_algebra.inverse
 
 list_given_names(globals())
 api_boundaries(globals(), quick=True, imported=True)

@@ -8,11 +8,8 @@ from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions import elementary, reduction, shaping
-from ...functions.arguments import OfTensor
 from ...functions.arithmetic import add, greater_than, multiply, subtract
-from ...functions.elementary import of_any
 from ...functions.selection import chosen
-from ...ground.spellings import of_operator
 from ...opdef.conjugation import is_complex
 
 if TYPE_CHECKING:
@@ -22,90 +19,85 @@ if TYPE_CHECKING:
 SELU_SCALE, SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
-relu: OfTensor = of_operator(
-    of_any,
-    "relu",
+def relu(x: Tensor, name: str | None = None) -> Tensor:
     """max(x, 0); its gradient at 0 is 0.
 
     >>> fluid.nn.functional.relu(fluid.to_tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
-    """,
-)
-relu6: OfTensor = of_operator(
-    of_any,
-    "relu6",
+    """
+    return eager.relu(x)
+
+
+def relu6(x: Tensor, name: str | None = None) -> Tensor:
     """min(max(x, 0), 6).
 
     >>> fluid.nn.functional.relu6(fluid.to_tensor([-1.0, 2.0, 8.0])).tolist()
     [0.0, 2.0, 6.0]
-    """,
-)
-sigmoid: OfTensor = of_operator(
-    of_any,
-    "sigmoid",
+    """
+    return eager.relu6(x)
+
+
+def sigmoid(x: Tensor, name: str | None = None) -> Tensor:
     """1 / (1 + e^-x).
 
     >>> fluid.nn.functional.sigmoid(fluid.to_tensor([0.0, 2.0])).numpy().round(4)
     array([0.5   , 0.8808], dtype=float32)
-    """,
-)
-log_sigmoid: OfTensor = of_operator(
-    of_any,
-    "log_sigmoid",
+    """
+    return eager.sigmoid(x)
+
+
+def log_sigmoid(x: Tensor, name: str | None = None) -> Tensor:
     """The logarithm of 1 / (1 + e^-x).
 
     >>> fluid.nn.functional.log_sigmoid(fluid.to_tensor([0.0, 2.0])).numpy().round(4)
     array([-0.6931, -0.1269], dtype=float32)
-    """,
-    "logsigmoid",
-)
-tanh: OfTensor = of_operator(
-    of_any,
-    "tanh",
+    """
+    return eager.logsigmoid(x)
+
+
+def tanh(x: Tensor, name: str | None = None) -> Tensor:
     """The hyperbolic tangent.
 
     >>> fluid.nn.functional.tanh(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.7616], dtype=float32)
-    """,
-)
-tanhshrink: OfTensor = of_operator(
-    of_any,
-    "tanhshrink",
+    """
+    return eager.tanh(x)
+
+
+def tanhshrink(x: Tensor, name: str | None = None) -> Tensor:
     """x - tanh x.
 
     >>> fluid.nn.functional.tanhshrink(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.2384], dtype=float32)
-    """,
-    "tanh_shrink",
-)
-softsign: OfTensor = of_operator(
-    of_any,
-    "softsign",
+    """
+    return eager.tanh_shrink(x)
+
+
+def softsign(x: Tensor, name: str | None = None) -> Tensor:
     """x / (1 + |x|).
 
     >>> fluid.nn.functional.softsign(fluid.to_tensor([-1.0, 3.0])).tolist()
     [-0.5, 0.75]
-    """,
-)
-mish: OfTensor = of_operator(
-    of_any,
-    "mish",
+    """
+    return eager.softsign(x)
+
+
+def mish(x: Tensor, name: str | None = None) -> Tensor:
     """x tanh(ln(1 + e^x)).
 
     >>> fluid.nn.functional.mish(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.8651], dtype=float32)
-    """,
-)
-hardswish: OfTensor = of_operator(
-    of_any,
-    "hardswish",
+    """
+    return eager.mish(x)
+
+
+def hardswish(x: Tensor, name: str | None = None) -> Tensor:
     """x min(max(x + 3, 0), 6) / 6.
 
     >>> fluid.nn.functional.hardswish(fluid.to_tensor([-4.0, 0.0, 4.0])).tolist()
     [-0.0, 0.0, 4.0]
-    """,
-    "hard_swish",
-)
+    """
+    return eager.hard_swish(x)
 
 
 def swish(x: Tensor, name: str | None = None) -> Tensor:
@@ -117,15 +109,13 @@ def swish(x: Tensor, name: str | None = None) -> Tensor:
     return eager.swish(x, beta=1.0)
 
 
-silu: OfTensor = of_operator(
-    swish,
-    "silu",
+def silu(x: Tensor, name: str | None = None) -> Tensor:
     """x / (1 + e^-x).
 
     >>> fluid.nn.functional.silu(fluid.to_tensor([0.0, 1.0])).numpy().round(4)
     array([0.    , 0.7311], dtype=float32)
-    """,
-)
+    """
+    return eager.swish(x, beta=1.0)
 
 
 def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None) -> Tensor:
