@@ -20,6 +20,11 @@ class TypedTensor:
 
     def __init_subclass__(cls, dtype: DType | None = None) -> None:
         cls.dtype = dtype or cls.dtype
+        if cls.__doc__ is None and TypedTensor.__doc__ is not None:  # Python -OO drops docstrings
+            example = f">>> fluid.flow.{cls.__name__}([1, 0]).dtype\n{cls.dtype!r}"
+            cls.__doc__ = (
+                f"Makes tensors of {repr(cls.dtype).removeprefix('oneflow.')}.\n\n{example}"
+            )
 
     def __new__(cls, *data: Any, device: DeviceLike = None) -> Any:
         """A tensor of the element type.
@@ -35,68 +40,28 @@ class TypedTensor:
         return Tensor.results(filled(data, cls.dtype.dtype))
 
 
-class FloatTensor(TypedTensor, dtype=kinds.float32):
-    """Makes tensors of float32.
-
-    >>> fluid.flow.FloatTensor([1.0, 2.0]).dtype
-    oneflow.float32
-    """
+class FloatTensor(TypedTensor, dtype=kinds.float32): ...
 
 
-class DoubleTensor(TypedTensor, dtype=kinds.float64):
-    """Makes tensors of float64.
-
-    >>> fluid.flow.DoubleTensor([1.0, 2.0]).dtype
-    oneflow.float64
-    """
+class DoubleTensor(TypedTensor, dtype=kinds.float64): ...
 
 
-class HalfTensor(TypedTensor, dtype=kinds.float16):
-    """Makes tensors of float16.
-
-    >>> fluid.flow.HalfTensor([1.0, 2.0]).dtype
-    oneflow.float16
-    """
+class HalfTensor(TypedTensor, dtype=kinds.float16): ...
 
 
-class ByteTensor(TypedTensor, dtype=kinds.uint8):
-    """Makes tensors of uint8.
-
-    >>> fluid.flow.ByteTensor([1, 2]).dtype
-    oneflow.uint8
-    """
+class ByteTensor(TypedTensor, dtype=kinds.uint8): ...
 
 
-class CharTensor(TypedTensor, dtype=kinds.int8):
-    """Makes tensors of int8.
-
-    >>> fluid.flow.CharTensor([1, 2]).dtype
-    oneflow.int8
-    """
+class CharTensor(TypedTensor, dtype=kinds.int8): ...
 
 
-class IntTensor(TypedTensor, dtype=kinds.int32):
-    """Makes tensors of int32.
-
-    >>> fluid.flow.IntTensor([1, 2]).dtype
-    oneflow.int32
-    """
+class IntTensor(TypedTensor, dtype=kinds.int32): ...
 
 
-class LongTensor(TypedTensor, dtype=kinds.int64):
-    """Makes tensors of int64.
-
-    >>> fluid.flow.LongTensor([1, 2]).dtype
-    oneflow.int64
-    """
+class LongTensor(TypedTensor, dtype=kinds.int64): ...
 
 
-class BoolTensor(TypedTensor, dtype=kinds.bool):
-    """Makes tensors of truth values.
-
-    >>> fluid.flow.BoolTensor([True, False]).tolist()
-    [True, False]
-    """
+class BoolTensor(TypedTensor, dtype=kinds.bool): ...
 
 
 def set_default_tensor_type(tensor_type: type[TypedTensor] | str) -> None:

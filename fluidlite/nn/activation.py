@@ -60,13 +60,18 @@ class FunctionLayer(FunctionCaller, TensorLayer):
         return self.__dict__.get("_options", {}), vars(type(self)).get("_usual", {})
 
     #: the options in its ``repr``, by ``option:name`` under another name; one with ``?`` stands
-    #: there where it is not as by default
-    _shown: ClassVar[str] = "name?"
+    #: there where it is not as by default; None for all, and ``name?``
+    _shown: ClassVar[str | None] = None
 
     def extra_repr(self) -> str:
         usual = {name: each.default for name, (each, _) in type(self)._fields.items()}
         values, parts = {**usual, **self._options, "name": self._said_name}, []
-        for word in self._shown.split():
+        words = (
+            [*(each for each in usual if each != "name"), "name?"]
+            if self._shown is None
+            else self._shown.split()
+        )
+        for word in words:
             option, _, alias = word.rstrip("?").partition(":")
             if word[-1] != "?" or values[option] is not usual.get(option):
                 parts.append(f"{alias or option}={values[option]}")
@@ -83,32 +88,30 @@ class TrainedFunction(FunctionLayer):
         self._options = given
 
 
-class ReLU(FunctionLayer):
+@from_fields
+class _Named(FunctionLayer):
+    """A function without options, but the name."""
+
+    name: str | None = None
+
+
+class ReLU(_Named, calls=F.relu):
     """The larger of x and 0.
 
     >>> fluid.nn.ReLU()(fluid.to_tensor([-1.0, 2.0])).tolist()
     [0.0, 2.0]
     """
 
-    @options_of(F.relu)
-    def __init__(self) -> None: ...
 
-
-class ReLU6(FunctionLayer):
-    @options_of(F.relu6)
-    def __init__(self) -> None: ...
+class ReLU6(_Named, calls=F.relu6): ...
 
 
 class ELU(FunctionLayer):
-    _shown = "alpha name?"
-
     @options_of(F.elu)
     def __init__(self) -> None: ...
 
 
 class CELU(FunctionLayer):
-    _shown = "alpha name?"
-
     @options_of(F.celu)
     def __init__(self) -> None: ...
 
@@ -124,37 +127,25 @@ class SELU(FunctionLayer):
 
 
 class GELU(FunctionLayer):
-    _shown = "approximate name?"
-
     @options_of(F.gelu)
     def __init__(self) -> None: ...
 
 
 class LeakyReLU(FunctionLayer):
-    _shown = "negative_slope name?"
-
     @options_of(F.leaky_relu)
     def __init__(self) -> None: ...
 
 
-class Sigmoid(FunctionLayer):
-    @options_of(F.sigmoid)
-    def __init__(self) -> None: ...
+class Sigmoid(_Named, calls=F.sigmoid): ...
 
 
-class LogSigmoid(FunctionLayer):
-    @options_of(F.log_sigmoid)
-    def __init__(self) -> None: ...
+class LogSigmoid(_Named, calls=F.log_sigmoid): ...
 
 
-class Tanh(FunctionLayer):
-    @options_of(F.tanh)
-    def __init__(self) -> None: ...
+class Tanh(_Named, calls=F.tanh): ...
 
 
-class Tanhshrink(FunctionLayer):
-    @options_of(F.tanhshrink)
-    def __init__(self) -> None: ...
+class Tanhshrink(_Named, calls=F.tanhshrink): ...
 
 
 @from_fields
@@ -168,7 +159,6 @@ class Softmax(FunctionLayer):
     axis: int = -1
     name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.softmax)
-    _shown: ClassVar[str] = "axis name?"
 
 
 @from_fields
@@ -176,85 +166,57 @@ class LogSoftmax(FunctionLayer):
     axis: int = -1
     name: str | None = None
     function: ClassVar[Callable[..., Any]] = staticmethod(F.log_softmax)
-    _shown: ClassVar[str] = "axis name?"
 
 
 class Softplus(FunctionLayer):
-    _shown = "beta threshold name?"
-
     @options_of(F.softplus)
     def __init__(self) -> None: ...
 
 
-class Softsign(FunctionLayer):
-    @options_of(F.softsign)
-    def __init__(self) -> None: ...
+class Softsign(_Named, calls=F.softsign): ...
 
 
 class Softshrink(FunctionLayer):
-    _shown = "threshold name?"
-
     @options_of(F.softshrink)
     def __init__(self) -> None: ...
 
 
 class Hardshrink(FunctionLayer):
-    _shown = "threshold name?"
-
     @options_of(F.hardshrink)
     def __init__(self) -> None: ...
 
 
-@from_fields
-class Hardsigmoid(FunctionLayer):
-    name: str | None = None
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.hardsigmoid)
+class Hardsigmoid(_Named, calls=F.hardsigmoid): ...
 
 
-class Hardswish(FunctionLayer):
-    @options_of(F.hardswish)
-    def __init__(self) -> None: ...
+class Hardswish(_Named, calls=F.hardswish): ...
 
 
 class Hardtanh(FunctionLayer):
-    _shown = "min max name?"
-
     @options_of(F.hardtanh)
     def __init__(self) -> None: ...
 
 
-class Silu(FunctionLayer):
-    @options_of(F.silu)
-    def __init__(self) -> None: ...
+class Silu(_Named, calls=F.silu): ...
 
 
-class Swish(FunctionLayer):
-    @options_of(F.swish)
-    def __init__(self) -> None: ...
+class Swish(_Named, calls=F.swish): ...
 
 
-class Mish(FunctionLayer):
-    @options_of(F.mish)
-    def __init__(self) -> None: ...
+class Mish(_Named, calls=F.mish): ...
 
 
 class ThresholdedReLU(FunctionLayer):
-    _shown = "threshold name?"
-
     @options_of(F.thresholded_relu)
     def __init__(self) -> None: ...
 
 
 class Maxout(FunctionLayer):
-    _shown = "groups axis name?"
-
     @options_of(F.maxout)
     def __init__(self) -> None: ...
 
 
 class GLU(FunctionLayer):
-    _shown = "axis name?"
-
     @options_of(F.glu)
     def __init__(self) -> None: ...
 

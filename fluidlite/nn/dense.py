@@ -190,15 +190,12 @@ class Dropout(_Dropout):
     axis: Integers | None = None
     mode: str = "upscale_in_train"
     name: str | None = None
-    _shown: ClassVar[str] = "p axis mode name?"
     function: ClassVar[Callable[..., Any]] = staticmethod(F.dropout)
 
 
 @from_fields
 class _ChannelDropout(_Dropout):
     """Whole channels set to 0 while the layer trains."""
-
-    _shown = "p data_format name?"
 
     data_format: str = "NCHW"
     name: str | None = None
@@ -241,7 +238,6 @@ class AlphaDropout(_Dropout):
     """
 
     name: str | None = None
-    _shown: ClassVar[str] = "p name?"
     function: ClassVar[Callable[..., Any]] = staticmethod(F.alpha_dropout)
 
 
@@ -256,6 +252,7 @@ class Flatten(FunctionLayer):
     start_axis: int = 1
     stop_axis: int = -1
     _inputs: ClassVar[tuple[str, ...]] = ("input",)
+    _shown: ClassVar[str] = "name?"
     function: ClassVar[Callable[..., Any]] = staticmethod(flatten)
 
 

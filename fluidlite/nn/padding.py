@@ -87,8 +87,6 @@ class Pad3D(_Pad):
 
 
 class ZeroPad2D(FunctionLayer):
-    _shown = "padding data_format name?"
-
     def begin(self, given: dict[str, Any]) -> None:
         """Take one number for all sides."""
         padding = given["padding"]

@@ -39,104 +39,53 @@ class MaxPool3d(_Windows):
 
 
 class AvgPool1d(_Windows):
-    """
-    >>> fluid.flow.nn.AvgPool1d(2)(fluid.flow.tensor([[[1.0, 3.0, 5.0, 7.0]]])).tolist()
-    [[[2.0, 6.0]]]
-    """
-
     @options_of(F.avg_pool1d)
     def __init__(self) -> None: ...
 
 
 class AvgPool2d(_Windows):
-    """
-    >>> fluid.flow.nn.AvgPool2d(2)(fluid.flow.tensor([[[[1.0, 3.0], [5.0, 7.0]]]])).tolist()
-    [[[[4.0]]]]
-    """
-
     @options_of(F.avg_pool2d)
     def __init__(self) -> None: ...
 
 
 class AvgPool3d(_Windows):
-    """
-    >>> fluid.flow.nn.AvgPool3d(2)(fluid.flow.ones(1, 1, 2, 2, 2)).tolist()
-    [[[[[1.0]]]]]
-    """
-
     @options_of(F.avg_pool3d)
     def __init__(self) -> None: ...
 
 
-class AdaptiveAvgPool1d(FunctionModule):
-    """
-    >>> fluid.flow.nn.AdaptiveAvgPool1d(2)(fluid.flow.tensor([[[1.0, 3.0, 5.0, 7.0]]])).tolist()
-    [[[2.0, 6.0]]]
-    """
-
+class _Mean(FunctionModule):
     shows = ()
 
+
+class _Largest(FunctionModule):
+    shows = ("output_size",)
+
+
+class AdaptiveAvgPool1d(_Mean):
     @options_of(F.adaptive_avg_pool1d)
     def __init__(self) -> None: ...
 
 
-class AdaptiveMaxPool1d(FunctionModule):
-    """
-    >>> fluid.flow.nn.AdaptiveMaxPool1d(2)(fluid.flow.tensor([[[1.0, 3.0, 5.0, 7.0]]])).tolist()
-    [[[3.0, 7.0]]]
-    """
-
-    shows = ("output_size",)
-
+class AdaptiveMaxPool1d(_Largest):
     @options_of(F.adaptive_max_pool1d)
     def __init__(self) -> None: ...
 
 
-class AdaptiveAvgPool2d(FunctionModule):
-    """
-    >>> x = fluid.flow.tensor([[[[1.0, 3.0], [5.0, 7.0]]]])
-    >>> fluid.flow.nn.AdaptiveAvgPool2d(1)(x).tolist()
-    [[[[4.0]]]]
-    """
-
-    shows = ()
-
+class AdaptiveAvgPool2d(_Mean):
     @options_of(F.adaptive_avg_pool2d)
     def __init__(self) -> None: ...
 
 
-class AdaptiveMaxPool2d(FunctionModule):
-    """
-    >>> x = fluid.flow.tensor([[[[1.0, 3.0], [5.0, 7.0]]]])
-    >>> fluid.flow.nn.AdaptiveMaxPool2d(1)(x).tolist()
-    [[[[7.0]]]]
-    """
-
-    shows = ("output_size",)
-
+class AdaptiveMaxPool2d(_Largest):
     @options_of(F.adaptive_max_pool2d)
     def __init__(self) -> None: ...
 
 
-class AdaptiveAvgPool3d(FunctionModule):
-    """
-    >>> fluid.flow.nn.AdaptiveAvgPool3d(1)(fluid.flow.ones(1, 1, 2, 2, 2)).tolist()
-    [[[[[1.0]]]]]
-    """
-
-    shows = ()
-
+class AdaptiveAvgPool3d(_Mean):
     @options_of(F.adaptive_avg_pool3d)
     def __init__(self) -> None: ...
 
 
-class AdaptiveMaxPool3d(FunctionModule):
-    """
-    >>> fluid.flow.nn.AdaptiveMaxPool3d(1)(fluid.flow.ones(1, 1, 2, 2, 2)).tolist()
-    [[[[[1.0]]]]]
-    """
-
-    shows = ("output_size",)
-
+class AdaptiveMaxPool3d(_Largest):
     @options_of(F.adaptive_max_pool3d)
     def __init__(self) -> None: ...

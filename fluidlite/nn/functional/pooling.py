@@ -208,61 +208,10 @@ avg_pool1d: Callable[..., Tensor] = of_rank(
 avg_pool2d: Final = of_rank(2, avg_pooling, "avg_pool2d", _DIVIDED)
 avg_pool3d: Callable[..., Tensor] = of_rank(3, avg_pooling, "avg_pool3d", _DIVIDED)
 adaptive_avg_pool1d: Callable[..., Tensor] = of_rank(
-    1,
-    adaptive_avg_pooling,
-    "adaptive_avg_pool1d",
-    fixed=_SEQUENCE,
-    example="""
-    >>> x = fluid.to_tensor([[[1.0, 3.0, 5.0, 7.0]]])
-    >>> fluid.nn.functional.adaptive_avg_pool1d(x, 2).tolist()
-    [[[2.0, 6.0]]]
-    """,
+    1, adaptive_avg_pooling, "adaptive_avg_pool1d", _POOLED, fixed=_SEQUENCE
 )
-adaptive_avg_pool2d: Final = of_rank(
-    2,
-    adaptive_avg_pooling,
-    "adaptive_avg_pool2d",
-    example="""
-    >>> x = fluid.to_tensor([[[[1.0, 3.0], [5.0, 7.0]]]])
-    >>> fluid.nn.functional.adaptive_avg_pool2d(x, 1).tolist()
-    [[[[4.0]]]]
-    """,
-)
-adaptive_avg_pool3d: Callable[..., Tensor] = of_rank(
-    3,
-    adaptive_avg_pooling,
-    "adaptive_avg_pool3d",
-    example="""
-    >>> fluid.nn.functional.adaptive_avg_pool3d(fluid.ones([1, 1, 2, 2, 2]), 1).tolist()
-    [[[[[1.0]]]]]
-    """,
-)
-adaptive_max_pool1d: Callable[..., Any] = of_rank(
-    1,
-    adaptive_max_pooling,
-    "adaptive_max_pool1d",
-    example="""
-    >>> x = fluid.to_tensor([[[1.0, 3.0, 5.0, 7.0]]])
-    >>> fluid.nn.functional.adaptive_max_pool1d(x, 2).tolist()
-    [[[3.0, 7.0]]]
-    """,
-)
-adaptive_max_pool2d: Callable[..., Any] = of_rank(
-    2,
-    adaptive_max_pooling,
-    "adaptive_max_pool2d",
-    example="""
-    >>> x = fluid.to_tensor([[[[1.0, 3.0], [5.0, 7.0]]]])
-    >>> fluid.nn.functional.adaptive_max_pool2d(x, 1).tolist()
-    [[[[7.0]]]]
-    """,
-)
-adaptive_max_pool3d: Callable[..., Any] = of_rank(
-    3,
-    adaptive_max_pooling,
-    "adaptive_max_pool3d",
-    example="""
-    >>> fluid.nn.functional.adaptive_max_pool3d(fluid.ones([1, 1, 2, 2, 2]), 1).tolist()
-    [[[[[1.0]]]]]
-    """,
-)
+adaptive_avg_pool2d: Final = of_rank(2, adaptive_avg_pooling, "adaptive_avg_pool2d", _POOLED)
+adaptive_avg_pool3d: Final = of_rank(3, adaptive_avg_pooling, "adaptive_avg_pool3d", _POOLED)
+adaptive_max_pool1d: Final = of_rank(1, adaptive_max_pooling, "adaptive_max_pool1d", _POOLED)
+adaptive_max_pool2d: Final = of_rank(2, adaptive_max_pooling, "adaptive_max_pool2d", _POOLED)
+adaptive_max_pool3d: Final = of_rank(3, adaptive_max_pooling, "adaptive_max_pool3d", _POOLED)

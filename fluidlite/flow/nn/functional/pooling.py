@@ -215,104 +215,27 @@ _PLACES = """>>> out, places = fluid.flow.nn.functional.{name}(
 >>> out.shape, int(places.sum())
 (oneflow.Size([1, 1{1}]), 0)"""
 
+_POOLED = """>>> fluid.flow.nn.functional.{name}(fluid.flow.ones(1, 1{4}), 2).shape
+oneflow.Size([1, 1{2}])"""
+
 _LARGEST: dict[str, Any] = dict(
     example=_PLACES, fixed={"largest": True, "count_include_pad": True, "divisor_override": None}
 )
 _MEAN: dict[str, Any] = {"largest": False, "dilation": 1, "return_indices": False}
 _MEANS: dict[str, Any] = dict(
-    prose="The mean under a window that moves over an image.", fixed=_MEAN
+    example=_POOLED, prose="The mean under a window that moves over an image."
 )
 max_pool1d: Callable[..., Any] = of_rank(1, _pool, "max_pool1d", **_LARGEST)
 max_pool2d: Callable[..., Any] = of_rank(2, _pool, "max_pool2d", **_LARGEST)
 max_pool3d: Callable[..., Any] = of_rank(3, _pool, "max_pool3d", **_LARGEST)
 avg_pool1d: Function = of_rank(
-    1,
-    _pool,
-    "avg_pool1d",
-    prose=_MEANS["prose"],
-    fixed={**_MEAN, "divisor_override": None},
-    example="""
-    >>> x = fluid.flow.tensor([[[1.0, 3.0, 5.0, 7.0]]])
-    >>> fluid.flow.nn.functional.avg_pool1d(x, 2).tolist()
-    [[[2.0, 6.0]]]
-    """,
+    1, _pool, "avg_pool1d", fixed={**_MEAN, "divisor_override": None}, **_MEANS
 )
-avg_pool2d: Function = of_rank(
-    2,
-    _pool,
-    "avg_pool2d",
-    **_MEANS,
-    example="""
-    >>> x = fluid.flow.tensor([[[[1.0, 3.0], [5.0, 7.0]]]])
-    >>> fluid.flow.nn.functional.avg_pool2d(x, 2).tolist()
-    [[[[4.0]]]]
-    """,
-)
-avg_pool3d: Function = of_rank(
-    3,
-    _pool,
-    "avg_pool3d",
-    **_MEANS,
-    example="""
-    >>> fluid.flow.nn.functional.avg_pool3d(fluid.flow.ones(1, 1, 2, 2, 2), 2).tolist()
-    [[[[[1.0]]]]]
-    """,
-)
-adaptive_avg_pool1d: Final = of_rank(
-    1,
-    _adaptive_avg_pool,
-    "adaptive_avg_pool1d",
-    example="""
-    >>> x = fluid.flow.tensor([[[1.0, 3.0, 5.0, 7.0]]])
-    >>> fluid.flow.nn.functional.adaptive_avg_pool1d(x, 2).tolist()
-    [[[2.0, 6.0]]]
-    """,
-)
-adaptive_avg_pool2d: Final = of_rank(
-    2,
-    _adaptive_avg_pool,
-    "adaptive_avg_pool2d",
-    example="""
-    >>> x = fluid.flow.tensor([[[[1.0, 3.0], [5.0, 7.0]]]])
-    >>> fluid.flow.nn.functional.adaptive_avg_pool2d(x, 1).tolist()
-    [[[[4.0]]]]
-    """,
-)
-adaptive_avg_pool3d: Final = of_rank(
-    3,
-    _adaptive_avg_pool,
-    "adaptive_avg_pool3d",
-    example="""
-    >>> fluid.flow.nn.functional.adaptive_avg_pool3d(fluid.flow.ones(1, 1, 2, 2, 2), 1).tolist()
-    [[[[[1.0]]]]]
-    """,
-)
-adaptive_max_pool1d: Callable[..., Any] = of_rank(
-    1,
-    _adaptive_max_pool,
-    "adaptive_max_pool1d",
-    example="""
-    >>> x = fluid.flow.tensor([[[1.0, 3.0, 5.0, 7.0]]])
-    >>> fluid.flow.nn.functional.adaptive_max_pool1d(x, 2).tolist()
-    [[[3.0, 7.0]]]
-    """,
-)
-adaptive_max_pool2d: Callable[..., Any] = of_rank(
-    2,
-    _adaptive_max_pool,
-    "adaptive_max_pool2d",
-    example="""
-    >>> x = fluid.flow.tensor([[[[1.0, 3.0], [5.0, 7.0]]]])
-    >>> fluid.flow.nn.functional.adaptive_max_pool2d(x, 1).tolist()
-    [[[[7.0]]]]
-    """,
-)
-adaptive_max_pool3d: Callable[..., Any] = of_rank(
-    3,
-    _adaptive_max_pool,
-    "adaptive_max_pool3d",
-    example="""
-    >>> fluid.flow.nn.functional.adaptive_max_pool3d(fluid.flow.ones(1, 1, 2, 2, 2), 1).tolist()
-    [[[[[1.0]]]]]
-    """,
-)
+avg_pool2d: Function = of_rank(2, _pool, "avg_pool2d", fixed=_MEAN, **_MEANS)
+avg_pool3d: Function = of_rank(3, _pool, "avg_pool3d", fixed=_MEAN, **_MEANS)
+adaptive_avg_pool1d: Final = of_rank(1, _adaptive_avg_pool, "adaptive_avg_pool1d", _POOLED)
+adaptive_avg_pool2d: Final = of_rank(2, _adaptive_avg_pool, "adaptive_avg_pool2d", _POOLED)
+adaptive_avg_pool3d: Final = of_rank(3, _adaptive_avg_pool, "adaptive_avg_pool3d", _POOLED)
+adaptive_max_pool1d: Final = of_rank(1, _adaptive_max_pool, "adaptive_max_pool1d", _POOLED)
+adaptive_max_pool2d: Final = of_rank(2, _adaptive_max_pool, "adaptive_max_pool2d", _POOLED)
+adaptive_max_pool3d: Final = of_rank(3, _adaptive_max_pool, "adaptive_max_pool3d", _POOLED)

@@ -128,8 +128,13 @@ _SAME = """>>> x, w = fluid.flow.ones(1, 1{5}), fluid.flow.ones(2, 1{3})
 >>> fluid.flow.nn.functional.{name}(x, w, padding="same").shape
 oneflow.Size([1, 2{5}])"""
 
+_SPREAD = """>>> x, w = fluid.flow.ones(1, 3{4}), fluid.flow.ones(3, 8{2})
+>>> fluid.flow.nn.functional.{name}(x, w, stride=2).shape
+oneflow.Size([1, 8{8}])"""
+
 _PLAIN: dict[str, Any] = dict(example=_SAME, fixed={"transposed": False, "output_padding": 0})
 _ADJOINT: dict[str, Any] = dict(
+    example=_SPREAD,
     prose="The adjoint of a convolution: each element of an image spreads a filter.",
     fixed={"transposed": True},
     order="input, weight, bias, stride, padding, output_padding, groups, dilation",
@@ -137,36 +142,6 @@ _ADJOINT: dict[str, Any] = dict(
 conv1d: Function = of_rank(1, _convolution, "conv1d", **_PLAIN)
 conv2d: Function = of_rank(2, _convolution, "conv2d", **_PLAIN)
 conv3d: Function = of_rank(3, _convolution, "conv3d", **_PLAIN)
-conv_transpose1d: Function = of_rank(
-    1,
-    _convolution,
-    "conv_transpose1d",
-    **_ADJOINT,
-    example="""
-    >>> x = fluid.flow.ones(1, 3, 4)
-    >>> fluid.flow.nn.functional.conv_transpose1d(x, fluid.flow.ones(3, 8, 2), stride=2).shape
-    oneflow.Size([1, 8, 8])
-    """,
-)
-conv_transpose2d: Function = of_rank(
-    2,
-    _convolution,
-    "conv_transpose2d",
-    **_ADJOINT,
-    example="""
-    >>> x, y = fluid.flow.ones(1, 3, 4, 4), fluid.flow.ones(3, 8, 2, 2)
-    >>> fluid.flow.nn.functional.conv_transpose2d(x, y, stride=2).shape
-    oneflow.Size([1, 8, 8, 8])
-    """,
-)
-conv_transpose3d: Function = of_rank(
-    3,
-    _convolution,
-    "conv_transpose3d",
-    **_ADJOINT,
-    example="""
-    >>> x, y = fluid.flow.ones(1, 3, 4, 4, 4), fluid.flow.ones(3, 8, 2, 2, 2)
-    >>> fluid.flow.nn.functional.conv_transpose3d(x, y, stride=2).shape
-    oneflow.Size([1, 8, 8, 8, 8])
-    """,
-)
+conv_transpose1d: Function = of_rank(1, _convolution, "conv_transpose1d", **_ADJOINT)
+conv_transpose2d: Function = of_rank(2, _convolution, "conv_transpose2d", **_ADJOINT)
+conv_transpose3d: Function = of_rank(3, _convolution, "conv_transpose3d", **_ADJOINT)

@@ -29,6 +29,7 @@ __all__ = [
 
 class _Activation(FunctionLayer):
     _functions = F.__name__
+    _shown = "name?"
 
 
 class ReLU(_Activation):
@@ -240,6 +241,7 @@ class SubmConv2D(_AtPlaces):
     data_format: str = "NHWC"
 
 
+@from_fields
 class MaxPool3D(Layer):
     """The largest of what is stored in each window.
 
@@ -256,21 +258,20 @@ class MaxPool3D(Layer):
         ArgumentError: a mask is asked for.
     """
 
-    def __init__(
-        self,
-        kernel_size: Integers,
-        stride: Integers | None = None,
-        padding: Integers | str = 0,
-        return_mask: bool = False,
-        ceil_mode: bool = False,
-        data_format: str = "NDHWC",
-        name: str | None = None,
-    ) -> None:
-        super().__init__()
-        if return_mask:
+    kernel_size: Integers
+    stride: Integers | None = None
+    padding: Integers | str = 0
+    return_mask: bool = False
+    ceil_mode: bool = False
+    data_format: str = "NDHWC"
+    name: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        if given.pop("return_mask"):
             raise ArgumentError("MaxPool3D: expected return_mask=False, got True")
-        self._window = (kernel_size, stride, padding)
-        self._options = {"ceil_mode": ceil_mode, "data_format": data_format}
+        self._window = (given["kernel_size"], given["stride"], given["padding"])
+        self._options = {name: given[name] for name in ("ceil_mode", "data_format")}
 
     def forward(self, x: SparseTensor) -> Any:
         """The largest values."""
