@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from .compiler import BuildStrategy, CompiledProgram, ExecutionStrategy, Feeds
+from .ground.fields import from_fields
 from .ground.missing_names import answer
 from .ground.protected import answers_protected
 from .ground.public_names import list_public_names
@@ -20,6 +21,7 @@ __all__ = ["ParallelExecutor"]
 
 
 @answers_protected
+@from_fields
 class ParallelExecutor(Described):
     """Runs one program, on as many devices as ``CPU_NUM`` in the environment says.
 
@@ -43,26 +45,27 @@ class ParallelExecutor(Described):
     [array([6.], dtype=float32)]
     """
 
-    _shown = "program=_program scope="
+    _shown: ClassVar[str] = "program=_program scope="
 
-    def __init__(
-        self,
-        use_cuda: bool,
-        loss_name: str | None = None,
-        main_program: Program | None = None,
-        share_vars_from: ParallelExecutor | None = None,
-        exec_strategy: ExecutionStrategy | None = None,
-        build_strategy: BuildStrategy | None = None,
-        num_trainers: int = 1,
-        trainer_id: int = 0,
-        scope: Scope | None = None,
-    ) -> None:
-        program = default_main_program() if main_program is None else main_program
+    use_cuda: bool
+    loss_name: str | None = None
+    main_program: Program | None = None
+    share_vars_from: ParallelExecutor | None = None
+    exec_strategy: ExecutionStrategy | None = None
+    build_strategy: BuildStrategy | None = None
+    num_trainers: int = 1
+    trainer_id: int = 0
+    scope: Scope | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        program = given["main_program"]
+        program = default_main_program() if program is None else program
         self._program = CompiledProgram(program).with_data_parallel(
-            loss_name, build_strategy, exec_strategy
+            given["loss_name"], given["build_strategy"], given["exec_strategy"]
         )
+        shared, scope = given["share_vars_from"], given["scope"]
         if scope is None:
-            scope = global_scope() if share_vars_from is None else share_vars_from._scope
+            scope = global_scope() if shared is None else shared._scope
         self._scope: Scope = scope
         self._executor = Executor()
 

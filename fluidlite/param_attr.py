@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import ArgumentError
 from .ground.arguments import refused
+from .ground.fields import field, from_fields
 from .ground.missing_names import answer
 from .ground.public_names import list_public_names
 from .ground.reprs import Described
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .clip import GradientClipBase
 
 
+@from_fields
 class ParamAttr(Described):
     """Name, first value and training of a parameter.
 
@@ -39,33 +41,30 @@ class ParamAttr(Described):
     0.5
     """
 
-    def __init__(
-        self,
-        name: str | None = None,
-        initializer: Initializer | None = None,
-        learning_rate: float = 1.0,
-        regularizer: WeightDecayRegularizer | None = None,
-        trainable: bool = True,
-        do_model_average: bool = True,
-        gradient_clip: GradientClipBase | None = None,
-        *,
-        need_clip: bool = True,
-    ) -> None:
+    name: str | None = None
+    initializer: Initializer | None = None
+    learning_rate: float = 1.0
+    regularizer: WeightDecayRegularizer | None = None
+    trainable: bool = True
+    do_model_average: bool = True
+    gradient_clip: GradientClipBase | None = None
+    need_clip: bool = field(default=True, kw_only=True)
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Check and keep the arguments.
+
+        Args:
+            given: the fields.
+        """
+        name, initializer, rate = given["name"], given["initializer"], given["learning_rate"]
         _need("name", name, name is None or isinstance(name, str), "None or a text")
         known = initializer is None or isinstance(initializer, Initializer)
         _need("initializer", initializer, known, "None or an initializer such as Constant(0.0)")
-        _need("learning_rate", learning_rate, _is_number(learning_rate), "a finite number")
-        check_regularizer(regularizer, "the regularizer of a ParamAttr")
-        _need("trainable", trainable, isinstance(trainable, bool), "a bool")
-        _need("do_model_average", do_model_average, isinstance(do_model_average, bool), "a bool")
-        self.name = name
-        self.initializer = initializer
-        self.learning_rate = learning_rate
-        self.regularizer = regularizer
-        self.trainable = trainable
-        self.gradient_clip = gradient_clip
-        self.do_model_average = do_model_average
-        self.need_clip: bool = bool(need_clip)
+        _need("learning_rate", rate, _is_number(rate), "a finite number")
+        check_regularizer(given["regularizer"], "the regularizer of a ParamAttr")
+        for switch in ("trainable", "do_model_average"):
+            _need(switch, given[switch], isinstance(given[switch], bool), "a bool")
+        self.__dict__.update(given, need_clip=bool(given["need_clip"]))
 
     def parameter_arguments(self) -> dict[str, Any]:
         """Arguments of ``Block.create_parameter``, but for the name and the initializer."""

@@ -292,6 +292,7 @@ class FusedMultiHeadAttention(TensorLayer):
         return _shown(self, (*names, "vdim", "normalize_before", "need_weights"))
 
 
+@from_fields
 class FusedTransformerEncoderLayer(Layer):
     """Attention of a sequence to itself, and two linear maps, each added to its input.
 
@@ -304,31 +305,30 @@ class FusedTransformerEncoderLayer(Layer):
         weight_attr, bias_attr: of the linear maps.
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int,
-        dropout_rate: float = 0.1,
-        activation: str = "relu",
-        attn_dropout_rate: float | None = None,
-        act_dropout_rate: float | None = None,
-        normalize_before: bool = False,
-        weight_attr: Attr = None,
-        bias_attr: Attr = None,
-    ) -> None:
-        super().__init__()
-        of_weights = dropout_rate if attn_dropout_rate is None else attn_dropout_rate
+    d_model: int
+    nhead: int
+    dim_feedforward: int
+    dropout_rate: float = 0.1
+    activation: str = "relu"
+    attn_dropout_rate: float | None = None
+    act_dropout_rate: float | None = None
+    normalize_before: bool = False
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        d_model, heads, inner, dropout, activation, of_weights, within = [*given.values()][:7]
+        weight, bias, before = given["weight_attr"], given["bias_attr"], given["normalize_before"]
         self.fused_attn: Any = FusedMultiHeadAttention(
-            d_model, nhead, dropout_rate, of_weights, normalize_before=normalize_before,
-            qkv_weight_attr=weight_attr, qkv_bias_attr=bias_attr, linear_weight_attr=weight_attr,
-            linear_bias_attr=bias_attr,
+            d_model, heads, dropout, dropout if of_weights is None else of_weights,
+            normalize_before=before, qkv_weight_attr=weight, qkv_bias_attr=bias,
+            linear_weight_attr=weight, linear_bias_attr=bias,
         )  # fmt: skip
         self.ffn: Any = FusedFeedForward(
-            d_model, dim_feedforward, dropout_rate, activation=activation,
-            act_dropout_rate=act_dropout_rate, normalize_before=normalize_before,
-            linear1_weight_attr=weight_attr, linear1_bias_attr=bias_attr,
-            linear2_weight_attr=weight_attr, linear2_bias_attr=bias_attr,
+            d_model, inner, dropout, activation=activation, act_dropout_rate=within,
+            normalize_before=before, linear1_weight_attr=weight, linear1_bias_attr=bias,
+            linear2_weight_attr=weight, linear2_bias_attr=bias,
         )  # fmt: skip
 
     def forward(

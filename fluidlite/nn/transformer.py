@@ -13,6 +13,7 @@ from ..functions.arithmetic import add, matmul, multiply
 from ..functions.creation import to_tensor
 from ..functions.shaping import concat, reshape, transpose
 from ..ground.docstrings import Family
+from ..ground.fields import from_fields
 from ..param_attr import Attr
 from . import functional as F
 from .containers import LayerList
@@ -82,6 +83,7 @@ Fixed: TypeAlias = StaticCache
 Caches = tuple[Cache, StaticCache]
 
 
+@from_fields
 class MultiHeadAttention(Layer):
     """Values weighted by how well keys fit queries, in several heads.
 
@@ -106,30 +108,26 @@ class MultiHeadAttention(Layer):
     Cache = Cache
     StaticCache = StaticCache
 
-    def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        need_weights: bool = False,
-        weight_attr: Attr = None,
-        bias_attr: Attr = None,
-    ) -> None:
-        super().__init__()
+    embed_dim: int
+    num_heads: int
+    dropout: float = 0.0
+    kdim: int | None = None
+    vdim: int | None = None
+    need_weights: bool = False
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        embed_dim, num_heads, self.dropout, kdim, vdim, self.need_weights, *attrs = given.values()
         if embed_dim < 1:
             raise ArgumentError(f"expected embed_dim above 0, got {embed_dim}")
         if num_heads < 1 or embed_dim % num_heads:
             raise ArgumentError(
                 f"expected num_heads to divide embed_dim={embed_dim}, got {num_heads}"
             )
-        self.embed_dim = embed_dim
-        self.num_heads = num_heads
+        self.embed_dim, self.num_heads = embed_dim, num_heads
         self.head_dim: int = embed_dim // num_heads
-        self.dropout = dropout
-        self.need_weights = need_weights
-        attrs = (weight_attr, bias_attr)
         self.q_proj: Linear = Linear(embed_dim, embed_dim, *attrs)
         self.k_proj: Linear = Linear(kdim or embed_dim, embed_dim, *attrs)
         self.v_proj: Linear = Linear(vdim or embed_dim, embed_dim, *attrs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,7 @@ from .patterns import PatternNode, Variant
 from .spellings import readings
 
 
+@dataclass(eq=False)
 class Match:
     """Where a pattern was found.
 
@@ -26,23 +28,18 @@ class Match:
         positions: of the operators, by that of the pattern's node.
     """
 
-    def __init__(
-        self,
-        variant: Variant,
-        values: BlockValues,
-        found: Mapping[str, Value],
-        positions: Mapping[int, int],
-    ) -> None:
-        self.variant = variant
-        self.values = values
-        self.found = found
-        self.positions = positions
+    variant: Variant
+    values: BlockValues
+    found: Mapping[str, Value]
+    positions: Mapping[int, int]
+
+    def __post_init__(self) -> None:
         #: the positions of the operators in the block, in order
-        self.sorted_positions: list[int] = sorted(positions.values())
+        self.sorted_positions: list[int] = sorted(self.positions.values())
         #: the values that the pattern gives
-        self.results: list[Value] = [found[name] for name in variant.results]
+        self.results: list[Value] = [self.found[name] for name in self.variant.results]
         #: the position of the operator where matching began
-        self.root: int = positions[variant.root.at]
+        self.root: int = self.positions[self.variant.root.at]
         self._captured: dict[str, Any] | None = None
 
     @property

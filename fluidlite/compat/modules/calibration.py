@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import io
 from ...errors import ArgumentError
+from ...ground.fields import from_fields
 from ...ground.protected import answers_protected
 from ...ir.operator import Operator
 from ...ir.program import Program
@@ -65,7 +66,11 @@ def _divergence(kept: Any, coarse: Any) -> float:
     return float((p * (np.log(q.sum() * p) - np.log(total * q))).sum() / total)
 
 
+_QUANTIZED = ("activation", "weight")
+
+
 @answers_protected
+@from_fields
 class PostTrainingQuantization:
     """A saved model that reads rounded numbers, whose scales are found by running it.
 
@@ -86,47 +91,45 @@ class PostTrainingQuantization:
         ArgumentError: an argument is missing or unknown.
     """
 
-    def __init__(
-        self,
-        executor: Executor | None = None,
-        scope: Scope | None = None,
-        model_dir: str | None = None,
-        model_filename: str | None = None,
-        params_filename: str | None = None,
-        batch_generator: Callable[[], Iterable[Any]] | None = None,
-        sample_generator: Callable[[], Iterable[Any]] | None = None,
-        batch_size: int = 10,
-        batch_nums: int | None = None,
-        algo: str = KL,
-        quantizable_op_type: Sequence[str] = ("conv2d", "depthwise_conv2d", "mul"),
-        is_full_quantize: bool = False,
-        activation_bits: int = 8,
-        weight_bits: int = 8,
-        activation_quantize_type: str = RANGE,
-        weight_quantize_type: str = BY_SLICE,
-        is_use_cache_file: bool = False,
-        cache_dir: str = "./temp_post_training",
-    ) -> None:
-        if executor is None or model_dir is None:
+    executor: Executor | None = None
+    scope: Scope | None = None
+    model_dir: str | None = None
+    model_filename: str | None = None
+    params_filename: str | None = None
+    batch_generator: Callable[[], Iterable[Any]] | None = None
+    sample_generator: Callable[[], Iterable[Any]] | None = None
+    batch_size: int = 10
+    batch_nums: int | None = None
+    algo: str = KL
+    quantizable_op_type: Sequence[str] = ("conv2d", "depthwise_conv2d", "mul")
+    is_full_quantize: bool = False
+    activation_bits: int = 8
+    weight_bits: int = 8
+    activation_quantize_type: str = RANGE
+    weight_quantize_type: str = BY_SLICE
+    is_use_cache_file: bool = False
+    cache_dir: str = "./temp_post_training"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        executor, scope, model, model_file, params_file, batches, samples, *_ = given.values()
+        if executor is None or model is None:
             raise ArgumentError("expected an executor and the folder of a model, got None")
-        if (batch_generator is None) == (sample_generator is None):
+        if (batches is None) == (samples is None):
             raise ArgumentError("expected one of batch_generator and sample_generator")
-        one_of("algo", algo, [KL, ABS_MAX, MIN_MAX])
-        one_of("activation_quantize_type", activation_quantize_type, [ABS_MAX, RANGE, MOVING])
-        one_of("weight_quantize_type", weight_quantize_type, [ABS_MAX, BY_SLICE])
+        one_of("algo", given["algo"], [KL, ABS_MAX, MIN_MAX])
+        self._activation, self._weight = (given[f"{k}_quantize_type"] for k in _QUANTIZED)
+        one_of("activation_quantize_type", self._activation, [ABS_MAX, RANGE, MOVING])
+        one_of("weight_quantize_type", self._weight, [ABS_MAX, BY_SLICE])
         known = list(dict.fromkeys([*PRODUCTS, *OTHERS]))
-        for each in quantizable_op_type:
+        for each in given["quantizable_op_type"]:
             one_of("each of quantizable_op_type", each, known)
         self._executor, self._scope = executor, scope or global_scope()
-        self._model = (model_dir, executor, model_filename, params_filename)
-        self._batches, self._samples = batch_generator, sample_generator
-        self._batch_size, self._count, self._algo = batch_size, batch_nums, algo
-        self._types = known if is_full_quantize else list(quantizable_op_type)
-        self._bits: dict[str, Any] = {
-            "activation_bits": activation_bits,
-            "weight_bits": weight_bits,
-        }
-        self._activation, self._weight = activation_quantize_type, weight_quantize_type
+        self._model = (model, executor, model_file, params_file)
+        self._batches, self._samples = batches, samples
+        self._batch_size, self._count = given["batch_size"], given["batch_nums"]
+        self._algo = given["algo"]
+        self._types = known if given["is_full_quantize"] else list(given["quantizable_op_type"])
+        self._bits: dict[str, Any] = {f"{k}_bits": given[f"{k}_bits"] for k in _QUANTIZED}
         self._made: tuple[Program, list[str], list[Any]] | None = None
 
     def quantize(self) -> Program:

@@ -351,12 +351,7 @@ class IrGraph:
     def update_output_link(
         self, old_output_node: IrNode, new_output_node: IrNode, op_node: IrOpNode
     ) -> None:
-        """Let an operator write another variable.
-
-        Args:
-            old_output_node, new_output_node: variables.
-            op_node: the operator.
-        """
+        """Let an operator write another variable; see :meth:`update_input_link`."""
         self._check_has(old_output_node, new_output_node, op_node)
         old_output_node.remove_input(op_node)
         op_node.remove_output(old_output_node)

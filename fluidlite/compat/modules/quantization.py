@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ...errors import ArgumentError, UnsupportedError
+from ...ground.fields import from_fields
 from ...ground.protected import answers_protected
 from ...scope import Scope
 from . import rounding
@@ -52,8 +53,30 @@ def _changed(graph: Any, change: Callable[..., Any], *args: Any, **options: Any)
     return checked
 
 
+class _Rounding:
+    """A pass that lets operators read rounded numbers."""
+
+    _rounds: ClassVar[Callable[..., None]]
+    _scope: Scope | None
+    _options: dict[str, Any]
+
+    def apply(self, graph: IrGraph) -> IrGraph:
+        """Change a graph.
+
+        Raises:
+            ArgumentError: this is none.
+        """
+        is_test = _checked(graph).is_test()
+        told = {"scope": self._scope, "is_test": is_test, **self._options}
+        return _changed(graph, self._rounds, **told)
+
+
+_KINDS = [ABS_MAX, RANGE, MOVING]
+
+
 @answers_protected
-class QuantizationTransformPass:
+@from_fields
+class QuantizationTransformPass(_Rounding):
     """Products of a weight read rounded numbers.
 
     Args:
@@ -74,59 +97,48 @@ class QuantizationTransformPass:
         UnsupportedError: a function of the user's is given.
     """
 
-    _supported_quantizable_op_type = PRODUCTS
+    _supported_quantizable_op_type: ClassVar = PRODUCTS
+    _rounds: ClassVar[Callable[..., None]] = staticmethod(rounding.round_products)
 
-    def __init__(
-        self,
-        scope: Scope | None = None,
-        place: Any = None,
-        weight_bits: int = 8,
-        activation_bits: int = 8,
-        activation_quantize_type: str = ABS_MAX,
-        weight_quantize_type: str = ABS_MAX,
-        window_size: int = 10000,
-        moving_rate: float = 0.9,
-        skip_pattern: str | Sequence[str] = ("skip_quant",),
-        quantizable_op_type: Sequence[str] = ("conv2d", "depthwise_conv2d", "mul"),
-        weight_quantize_func: None = None,
-        act_quantize_func: None = None,
-        weight_preprocess_func: None = None,
-        act_preprocess_func: None = None,
-        optimizer_func: None = None,
-        executor: Any = None,
-    ) -> None:
-        on_weights = (weight_quantize_func, weight_preprocess_func)
-        if any((*on_weights, act_quantize_func, act_preprocess_func)):
+    scope: Scope | None = None
+    place: Any = None
+    weight_bits: int = 8
+    activation_bits: int = 8
+    activation_quantize_type: str = ABS_MAX
+    weight_quantize_type: str = ABS_MAX
+    window_size: int = 10000
+    moving_rate: float = 0.9
+    skip_pattern: str | Sequence[str] = ("skip_quant",)
+    quantizable_op_type: Sequence[str] = ("conv2d", "depthwise_conv2d", "mul")
+    weight_quantize_func: None = None
+    act_quantize_func: None = None
+    weight_preprocess_func: None = None
+    act_preprocess_func: None = None
+    optimizer_func: None = None
+    executor: Any = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        if any(given[name] for name in given if name.endswith("_func") and "optimizer" not in name):
             raise UnsupportedError(
                 "roundings of the user's are not put into graphs: write a pass with "
                 "fluidlite.transform.insert_before"
             )
-        kinds = [ABS_MAX, RANGE, MOVING]
-        one_of("activation_quantize_type", activation_quantize_type, kinds)
-        one_of("weight_quantize_type", weight_quantize_type, [*kinds, BY_SLICE])
-        for each in quantizable_op_type:
+        activation, weight = given["activation_quantize_type"], given["weight_quantize_type"]
+        one_of("activation_quantize_type", activation, _KINDS)
+        one_of("weight_quantize_type", weight, [*_KINDS, BY_SLICE])
+        for each in given["quantizable_op_type"]:
             one_of("each of quantizable_op_type", each, PRODUCTS)
-        self._scope = scope
+        self._scope = given["scope"]
         self._options = {
-            "types": list(quantizable_op_type),
-            "activation": activation_quantize_type,
-            "weight": weight_quantize_type,
-            "activation_bits": activation_bits,
-            "weight_bits": weight_bits,
-            "window": window_size,
-            "rate": moving_rate,
-            "skip": _patterns(skip_pattern),
+            "types": list(given["quantizable_op_type"]),
+            "activation": activation,
+            "activation_bits": given["activation_bits"],
+            "weight": weight,
+            "weight_bits": given["weight_bits"],
+            "window": given["window_size"],
+            "rate": given["moving_rate"],
+            "skip": _patterns(given["skip_pattern"]),
         }
-
-    def apply(self, graph: IrGraph) -> IrGraph:
-        """Change a graph.
-
-        Raises:
-            ArgumentError: this is none.
-        """
-        is_test = _checked(graph).is_test()
-        told = {"scope": self._scope, "is_test": is_test, **self._options}
-        return _changed(graph, rounding.round_products, **told)
 
 
 def _patterns(given: str | Sequence[str]) -> list[str]:
@@ -134,7 +146,7 @@ def _patterns(given: str | Sequence[str]) -> list[str]:
 
 
 @answers_protected
-class AddQuantDequantPass:
+class AddQuantDequantPass(_Rounding):
     """Operators without weights read rounded numbers.
 
     Args:
@@ -170,15 +182,7 @@ class AddQuantDequantPass:
         self._scope = scope
         self._options = {"types": types, "bits": quant_bits, "rate": moving_rate, "skip": skip}
 
-    def apply(self, graph: IrGraph) -> IrGraph:
-        """Change a graph.
-
-        Raises:
-            ArgumentError: this is none.
-        """
-        is_test = _checked(graph).is_test()
-        told = {"scope": self._scope, "is_test": is_test, **self._options}
-        return _changed(graph, rounding.round_others, **told)
+    _rounds = staticmethod(rounding.round_others)
 
 
 @answers_protected

@@ -286,13 +286,8 @@ def round_others(
     """Operators without weights read numbers that are rounded.
 
     Args:
-        program: to be changed.
-        scope: gets the first scales.
-        is_test: whether scales stay as they are.
-        types: of operators.
+        program, scope, is_test, types, rate, skip: as of :func:`round_products`.
         bits: of whole numbers.
-        rate: of moving averages.
-        skip: parts of the names of scopes whose operators stay as they are.
     """
     block = program.global_block()
     within = Insertions(block, scope)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any, ClassVar
 
 from .... import nn
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.shaping import concat
+from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn.initializer import Uniform
@@ -90,6 +92,7 @@ _DEPTHS = {
 }
 
 
+@from_fields
 class DenseNet(Classifier):
     """Four blocks of layers that are given the results of all before them.
 
@@ -103,17 +106,17 @@ class DenseNet(Classifier):
         with_pool: average before it.
     """
 
-    _ends = ("pool2d_avg", "out")
+    _ends: ClassVar[tuple[str, str]] = ("pool2d_avg", "out")
 
-    def __init__(
-        self,
-        layers: int = 121,
-        bn_size: int = 4,
-        dropout: float = 0.0,
-        num_classes: int = 1000,
-        with_pool: bool = True,
-    ) -> None:
-        super().__init__(num_classes, with_pool)
+    layers: int = 121
+    bn_size: int = 4
+    dropout: float = 0.0
+    num_classes: int = 1000
+    with_pool: bool = True
+
+    def begin(self, given: dict[str, Any]) -> None:
+        layers, bn_size, dropout, num_classes, with_pool = given.values()
+        Classifier.__init__(self, num_classes, with_pool)
         if layers not in _DEPTHS:
             raise ArgumentError(f"expected layers of {sorted(_DEPTHS)}, got {layers!r}")
         channels, growth, counts = _DEPTHS[layers]
