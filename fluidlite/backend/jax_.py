@@ -231,27 +231,13 @@ def _identity(x: Any, *_: Any, **__: Any) -> Any:
 xp: SimpleNamespace = SimpleNamespace(
     **{k: v for k, v in vars(jnp).items() if not k.startswith("_")}
 )
-xp.add_at = scatter_add
-xp.asarray = asarray
-xp.complex_of = jax.lax.complex
-xp.adjoint = adjoint
-xp.convolution = convolution
-xp.add_rows = add_rows
-xp.max_rows = max_rows
-xp.min_rows = min_rows
-xp.ascontiguousarray = _identity
-xp.empty = jnp.zeros
-xp.empty_like = jnp.zeros_like
-xp.erf = special.erf
-xp.erfc = special.erfc
-xp.in_range = in_range
-xp.matmul = matmul
-xp.scatter_add = scatter_add
-xp.scatter_set = scatter_set
-xp.segment_argmax = segment_argmax
-xp.segment_max = segment_max
-xp.segment_sum = segment_sum
-xp.windows = windows
+xp.add_at, xp.complex_of, xp.ascontiguousarray = scatter_add, jax.lax.complex, _identity
+xp.empty, xp.empty_like, xp.erf, xp.erfc = jnp.zeros, jnp.zeros_like, special.erf, special.erfc
+for _function in (
+    *(asarray, adjoint, convolution, add_rows, max_rows, min_rows, in_range, matmul, windows),
+    *(scatter_add, scatter_set, segment_argmax, segment_max, segment_sum),
+):
+    setattr(xp, _function.__name__, _function)
 for _name in linear_algebra.NAMES:
     setattr(xp, _name, getattr(jax_linalg, _name))
 

@@ -98,33 +98,20 @@ def _as_rows(x: Any, index: Any, updates: Any) -> tuple[Any, Any, Any] | None:
 Plain = Callable[[Any, Any, Any], Any]
 
 
-def scattering(plain: Plain) -> Plain:
-    """The function that gives a copy of an array with updates added at an index.
+def scattering(plain: Plain, rows_written: Callable[..., Any] = added_at) -> Plain:
+    """The function that gives a copy of an array with updates added, or put, at an index.
 
     Args:
         plain: the same of NumPy, for what is no index of places.
+        rows_written: :func:`added_at`; or :func:`put_at`, where of those at one place the last one
+            stays.
     """
 
-    def scatter_add(x: Any, index: Any, updates: Any) -> Any:
+    def scatter(x: Any, index: Any, updates: Any) -> Any:
         parts = _as_rows(x, index, updates)
-        return plain(x, index, updates) if parts is None else added_at(*parts).reshape(x.shape)
+        return plain(x, index, updates) if parts is None else rows_written(*parts).reshape(x.shape)
 
-    return scatter_add
-
-
-def putting(plain: Plain) -> Plain:
-    """The function that gives a copy of an array with updates put at an index, of those at one
-    place the last one.
-
-    Args:
-        plain: the same of NumPy, for what is no index of places.
-    """
-
-    def scatter_set(x: Any, index: Any, updates: Any) -> Any:
-        parts = _as_rows(x, index, updates)
-        return plain(x, index, updates) if parts is None else put_at(*parts).reshape(x.shape)
-
-    return scatter_set
+    return scatter
 
 
 def adding(plain: Plain) -> Plain:

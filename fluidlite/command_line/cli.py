@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -113,17 +113,18 @@ def command_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fluidlite {version}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    show = commands.add_parser(
-        "show",
+    show = _command(
+        commands,
+        _show,
         help="what a file or a folder is, and its program",
         description="What a file or a folder is, and the program that it holds, as text.",
     )
     show.add_argument("path", help=_PATH)
     show.add_argument("--detail", action="store_true", help="all attributes, whole call sites")
-    show.set_defaults(run=_show)
 
-    scanning = commands.add_parser(
-        "scan",
+    scanning = _command(
+        commands,
+        _scan,
         help="what a program would do; runs nothing",
         description="What a program would do outside of the scope, the operators that are not "
         "there, its largest tensors, loops and nesting. The exit status is 0 where it has no "
@@ -132,19 +133,19 @@ def command_parser() -> argparse.ArgumentParser:
     )
     scanning.add_argument("path", help=_PATH)
     scanning.add_argument("--json", action="store_true", help="print it for scripts")
-    scanning.set_defaults(run=_scan)
 
-    variables = commands.add_parser(
-        "vars",
+    variables = _command(
+        commands,
+        _vars,
         help="the variables in a file or a folder",
         description="The variables in a file or a folder: types, shapes and ranges of values.",
     )
     variables.add_argument("path", help=_PATH)
     variables.add_argument("names", nargs="*", help="print the values of these")
-    variables.set_defaults(run=_vars)
 
-    conversion = commands.add_parser(
-        "convert",
+    conversion = _command(
+        commands,
+        _convert,
         help="the same in another format",
         description="Write what a file or a folder holds in another format.",
         epilog=_FORMATS,
@@ -176,36 +177,49 @@ def command_parser() -> argparse.ArgumentParser:
     conversion.add_argument(
         "--strip", action="store_true", help="leave out where operators were made"
     )
-    conversion.set_defaults(run=_convert)
     register(commands)
     register_certify(commands)
     register_changes(commands)
-    checking = commands.add_parser(
-        "check",
+    checking = _command(
+        commands,
+        _check,
         help="which names of fluid 1.8 a script uses that are not there",
         description="Say which names of fluid 1.8 a script uses that are not there.",
     )
     checking.add_argument("scripts", nargs="+", metavar="SCRIPT.py", help=_SCRIPTS)
     checking.add_argument("--strict", action="store_true", help="also what Python dropped")
-    checking.set_defaults(run=_check)
 
-    completing = commands.add_parser(
-        "completion",
+    completing = _command(
+        commands,
+        _completion,
         help="what a shell reads to complete these words",
         description='Print what completes these words. In ~/.bashrc: eval "$(fluidlite completion '
         'bash)"; the same with zsh; for fish: fluidlite completion fish > '
         "~/.config/fish/completions/fluidlite.fish.",
     )
     completing.add_argument("shell", choices=[*SHELLS], help="which shell reads it")
-    completing.set_defaults(run=_complete)
     return parser
+
+
+def _command(
+    commands: Any,
+    run: Callable[[argparse.Namespace], Any],
+    help: str,
+    description: str,
+    **more: Any,
+) -> argparse.ArgumentParser:
+    """Add a command, whose name is that of the function that runs it."""
+    parser = commands.add_parser(run.__name__[1:], help=help, description=description, **more)
+    parser.set_defaults(run=run)
+    added: argparse.ArgumentParser = parser
+    return added
 
 
 def _check(given: argparse.Namespace) -> int:
     raise FluidError("the package fluidlite.compat, which checks scripts, is not installed")
 
 
-def _complete(given: argparse.Namespace) -> None:
+def _completion(given: argparse.Namespace) -> None:
     say(script(given.shell, command_parser()), end="")
 
 

@@ -31,16 +31,9 @@ def multiclass_nms2(
     >>> out.shape, index.shape
     ((-1, 6), (-1, 1))
     """
-    outs = f.multiclass_nms2.all(
-        bboxes,
-        scores,
-        background_label=background_label,
-        score_threshold=score_threshold,
-        nms_top_k=nms_top_k,
-        nms_threshold=nms_threshold,
-        nms_eta=nms_eta,
-        keep_top_k=keep_top_k,
-        normalized=normalized,
-    )
+    overlap = dict(nms_top_k=nms_top_k, nms_threshold=nms_threshold, nms_eta=nms_eta)
+    kept = dict(background_label=background_label, score_threshold=score_threshold)
+    sizes = dict(keep_top_k=keep_top_k, normalized=normalized)
+    outs = f.multiclass_nms2.all(bboxes, scores, **overlap, **kept, **sizes)
     out, index = stopped((outs["Out"], outs["Index"]))
     return (out, index) if return_index else out

@@ -8,7 +8,7 @@ values that the rule looks at, with a derivative of zero, of every order.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -114,37 +114,30 @@ def kinked(x: Any) -> Any:
     return x.results(x.array, node, False)
 
 
-class _Tie:
-    """How cotangents pass what :func:`tied` gives."""
+class _Step(NamedTuple):
+    """How cotangents pass a step: ``pull`` gives pairs of an input's place and its cotangent."""
 
-    op = NamedStep("tied")
-    single = True
-
-    def pull(
-        self, sweep: BackwardPass, node: GradNode, cotangent: Any, take: Any
-    ) -> list[tuple[int, Any]]:
-        """Pairs of an input's place and its cotangent: zeros for all but the first."""
-        found = [(0, cotangent)]
-        found += [(k, _zeros(sweep, f, node.edges[k])) for k, f in enumerate(node.saved, 1)]
-        return [(k, v) for k, v in found if node.edges[k] is not None and (not take or take[k])]
+    op: NamedStep
+    pull: Callable[[BackwardPass, GradNode, Any, Any], list[tuple[int, Any]]]
+    single: bool = True
 
 
-class _Kink:
-    """How cotangents pass what :func:`kinked` gives."""
-
-    op = NamedStep("identity")
-    single = True
-
-    def pull(
-        self, sweep: BackwardPass, node: GradNode, cotangent: Any, take: Any
-    ) -> list[tuple[int, Any]]:
-        """The pair of the only input and its cotangent."""
-        if sweep.recording and sweep.results.flat_zeros:
-            cotangent = tied(cotangent, [_Place(node.saved[0], node.edges[0])])
-        return [(0, cotangent)]
+def _past_tie(sweep: BackwardPass, node: Any, cotangent: Any, take: Any) -> list[tuple[int, Any]]:
+    """Zeros for all inputs but the first."""
+    found = [(0, cotangent)]
+    found += [(k, _zeros(sweep, f, node.edges[k])) for k, f in enumerate(node.saved, 1)]
+    return [(k, v) for k, v in found if node.edges[k] is not None and (not take or take[k])]
 
 
-_TIE, _KINK = _Tie(), _Kink()
+def _past_kink(sweep: BackwardPass, node: Any, cotangent: Any, take: Any) -> list[tuple[int, Any]]:
+    """The pair of the only input and its cotangent."""
+    if sweep.recording and sweep.results.flat_zeros:
+        cotangent = tied(cotangent, [_Place(node.saved[0], node.edges[0])])
+    return [(0, cotangent)]
+
+
+_TIE = _Step(NamedStep("tied"), _past_tie)
+_KINK = _Step(NamedStep("identity"), _past_kink)
 
 
 def _zeros(sweep: BackwardPass, form: ShapeDtype, edge: Any) -> Any:

@@ -6,7 +6,7 @@ it.  ``docs/coverage.py`` lists the same names.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -261,10 +261,16 @@ def answer(namespace: dict[str, Any], *later: str) -> None:
 @cache
 def left_out_of_paddle_2() -> dict[str, str]:
     """Names of paddle 2 that are left out, as in ``paddle.nn.RNNTLoss`` -> why, and what to use."""
+    left_out = _left_out("paddle", LEFT_OUT_OF_PADDLE_2)
+    return {name: answer.replace("fluid.", "paddle.") for name, answer in left_out.items()}
+
+
+def _left_out(library: str, names: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Full names -> why they are left out, and what to use."""
     return {
-        f"paddle.{name}": f"it is left out ({reason}); use {use.replace('fluid.', 'paddle.')}"
-        for reason, names in LEFT_OUT_OF_PADDLE_2.items()
-        for name, use in names.items()
+        f"{library}{'' if name[0] == '.' else '.'}{name}": f"it is left out ({reason}); use {use}"
+        for reason, uses in names.items()
+        for name, use in uses.items()
     }
 
 
@@ -291,11 +297,7 @@ def answer_of_paddle_2(namespace: dict[str, Any]) -> None:
 @cache
 def left_out_of_oneflow() -> dict[str, str]:
     """Names of OneFlow that are left out, as in ``oneflow.nn.RNNBase`` -> why, and what to use."""
-    return {
-        f"oneflow{'' if name[0] == '.' else '.'}{name}": f"it is left out ({reason}); use {use}"
-        for reason, names in LEFT_OUT_OF_ONEFLOW.items()
-        for name, use in names.items()
-    }
+    return _left_out("oneflow", LEFT_OUT_OF_ONEFLOW)
 
 
 def absent(module: str, name: str) -> AttributeError:

@@ -71,15 +71,8 @@ class Page:
         visible: how many nodes may be seen at first.
 
     >>> y = fluid.layers.relu(fluid.data("x", [8, 4]))
-    >>> page = fluid.inspect.show(fluid.default_main_program())
-    program (seed=0) {
-      block 0 {
-        data x: float32[8, 4] check_feed
-        var relu_0.tmp_0: float32[8, 4]
-    <BLANKLINE>
-        relu_0.tmp_0 = relu(X=x)                                    # ...
-      }
-    }
+    >>> fluid.inspect.Page(fluid.default_main_program())
+    <Page of Program: 1 blocks, 1 operators, 0 parameters>
     """
 
     def __init__(

@@ -315,30 +315,21 @@ def load_vars(
     executor.run(program)
 
 
+_READ = """>>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+>>> exe = fluid.Executor()
+>>> _ = exe.run(fluid.default_startup_program())
+>>> fluid.io.save_{0}(exe, "model")
+>>> fluid.io.load_{0}(exe, "model")"""
 load_params: Callable[..., None] = _OF_ALL(
     load_vars,
     "load_params",
-    """Read the parameters of a program.
-
-    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
-    >>> exe = fluid.Executor()
-    >>> _ = exe.run(fluid.default_startup_program())
-    >>> fluid.io.save_params(exe, "model")
-    >>> fluid.io.load_params(exe, "model")
-    """,
+    f"Read the parameters of a program.\n\n{_READ.format('params')}",
     fixed={"vars": None, "predicate": is_parameter},
 )
 load_persistables: Callable[..., None] = _OF_ALL(
     load_vars,
     "load_persistables",
-    """Read all variables of a program that stay in the scope.
-
-    >>> y = fluid.layers.fc(fluid.data("x", [None, 3]), 2)
-    >>> exe = fluid.Executor()
-    >>> _ = exe.run(fluid.default_startup_program())
-    >>> fluid.io.save_persistables(exe, "model")
-    >>> fluid.io.load_persistables(exe, "model")
-    """,
+    f"Read all variables of a program that stay in the scope.\n\n{_READ.format('persistables')}",
     fixed={"vars": None, "predicate": is_persistable},
 )
 

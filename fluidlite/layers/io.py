@@ -148,15 +148,8 @@ def fed_variable(
         raise ArgumentError(f"expected the name of a variable to feed, got {name!r:.60}")
     shape, names = sizes_and_names(sizes)
     block = default_main_program().global_block()
-    variable = block.declare_var(
-        name=name,
-        shape=shape,
-        dtype=dtype,
-        lod_level=lod_level,
-        type=kind,
-        stop_gradient=stop_gradient,
-        is_data=True,
-        need_check_feed=need_check_feed,
-    )
+    held: dict[str, Any] = dict(shape=shape, dtype=dtype, lod_level=lod_level, type=kind)
+    checks: dict[str, Any] = dict(stop_gradient=stop_gradient, need_check_feed=need_check_feed)
+    variable = block.declare_var(name=name, is_data=True, **held, **checks)
     give_names(variable, names)
     return variable

@@ -398,10 +398,12 @@ class TriangleIndices(Detached, abstract=True):
     offset: int = 0
     dtype: DType = DType.INT64
 
+    sides: ClassVar[tuple[str, str]]  #: the attributes that say rows and columns of the matrix
+
     @property
     def sizes(self) -> Shape:
         """Rows and columns of the matrix."""
-        raise NotImplementedError
+        return getattr(self, self.sides[0]), getattr(self, self.sides[1])
 
     def inside(self, rows: Any, columns: Any) -> Any:
         """Whether places are meant."""
@@ -431,12 +433,9 @@ class tril_indices(TriangleIndices):
     rows, cols: the sizes of the matrix.
     """
 
+    sides = "rows", "cols"
     rows: int = 0
     cols: int = 0
-
-    @property
-    def sizes(self) -> Shape:
-        return self.rows, self.cols
 
     def inside(self, rows: Any, columns: Any) -> Any:
         return columns - rows <= self.offset
@@ -448,12 +447,9 @@ class triu_indices(TriangleIndices):
     row, col: the sizes of the matrix.
     """
 
+    sides = "row", "col"
     row: int = 0
     col: int = 0
-
-    @property
-    def sizes(self) -> Shape:
-        return self.row, self.col
 
     def inside(self, rows: Any, columns: Any) -> Any:
         return columns - rows >= self.offset

@@ -23,16 +23,20 @@ def activated(f: Any, name: str, x: Any) -> Any:
     return x if name == "identity" else getattr(f, name)(x)
 
 
+def sigmoid_of_half(x: Array) -> None:
+    """Write the sigmoid of twice an array over it."""
+    np.tanh(x, out=x)
+    x *= 0.5
+    x += 0.5
+
+
 def activate(name: str, x: Array, out: Array = None) -> Array:
     """The activation of an array, written to ``out``, or over the array itself."""
     out = x if out is None else out
     if name == "tanh":
         np.tanh(x, out=out)
     elif name == "sigmoid":  # by tanh, which neither overflows nor loses digits
-        np.multiply(x, 0.5, out=out)
-        np.tanh(out, out=out)
-        out *= 0.5
-        out += 0.5
+        sigmoid_of_half(np.multiply(x, 0.5, out=out))
     elif name == "relu":
         np.maximum(x, 0, out=out)
     elif out is not x:

@@ -15,7 +15,7 @@ from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import lod_of, offsets_of
 from ..opdef.spec import Spec, agree, known, need_ndim, same_float
-from .gates import activate, activated, need_activations, slope
+from .gates import activate, activated, need_activations, sigmoid_of_half, slope
 from .time_order import (
     by_sequence,
     gate_by_gate,
@@ -144,9 +144,7 @@ class gru(Op):
                 np.matmul(h, for_gates, out=p)
                 both += p
             if halved:
-                np.tanh(both, out=both)
-                both *= 0.5
-                both += 0.5
+                sigmoid_of_half(both)
             else:
                 activate(self.gate_activation, both)
             u = both[0]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..ground.values import bare
 from ..opdef.annotations import Array
-from .gates import activate, slope
+from .gates import activate, sigmoid_of_half, slope
 from .time_order import (
     by_sequence,
     gate_by_gate,
@@ -109,9 +109,7 @@ class LSTMSteps:
                 np.multiply(now, peep[2], out=t)
                 o += t
                 if whole:
-                    np.tanh(o, out=o)
-                    o *= 0.5
-                    o += 0.5
+                    sigmoid_of_half(o)
                 else:
                     activate(op.gate_activation, o)
             activate(op.cell_activation, now, out=last)

@@ -60,7 +60,14 @@ class max_sequence_len(Detached):
         return xp.asarray([RankTable.steps], "int64")
 
 
-class lod_tensor_to_array(ValueShaped):
+class _HandsOn(ValueShaped, abstract=True):
+    """An operator whose result may be a part of what it reads."""
+
+    hands_on: ClassVar[bool] = True
+    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
+
+
+class lod_tensor_to_array(_HandsOn):
     """Out = an array of steps: element t has row t of each sequence that has one.
 
     Where the sequences have levels below that of the table, element t has their t-th inner
@@ -70,8 +77,6 @@ class lod_tensor_to_array(ValueShaped):
     """
 
     signature = "X[], RankTable! -> Out"
-    hands_on: ClassVar[bool] = True
-    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
     def infer(self, X: Spec, RankTable: Spec) -> Spec:
         return X._replace(kind=Kind.LOD_TENSOR_ARRAY, lod_level=0)
@@ -94,7 +99,7 @@ class lod_tensor_to_array(ValueShaped):
         return dict(X=lambda: f.array_to_lod_tensor(dOut, RankTable))
 
 
-class array_to_lod_tensor(ValueShaped):
+class array_to_lod_tensor(_HandsOn):
     """Out = the sequences whose steps are the elements of the array X: the adjoint of
     ``lod_tensor_to_array``.
 
@@ -102,8 +107,6 @@ class array_to_lod_tensor(ValueShaped):
     """
 
     signature = "X, RankTable! -> Out[]"
-    hands_on: ClassVar[bool] = True
-    fluid: ClassVar[FluidForm] = FluidForm(direct=True)
 
     def infer(self, X: Spec, RankTable: Spec) -> Spec:
         return X._replace(kind=Kind.LOD_TENSOR, lod_level=1)

@@ -4,7 +4,8 @@ other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ..errors import UnsupportedError
@@ -126,7 +127,7 @@ class BatchedControl:
         own = key._replace(name=CONDITION) in self._forced
         own = own or (slot is not None and self._condition(op))
         if op.type == "while" and own and key not in self._forced and not keeps:
-            self._mask(op, key)
+            self._mask(op, key, BatchedWhile)
             return position + 1
         if (
             op.type.startswith("conditional_block")
@@ -134,7 +135,7 @@ class BatchedControl:
             and key not in self._forced
             and not keeps
         ):
-            self._branch(op, key, ops[position + 1 :])
+            self._mask(op, key, partial(BatchedBranch, later=ops[position + 1 :]))
             return position + 1
         if slot is None or key in self._forced or own or keeps:
             end = self._end_of(ops, position, True)
@@ -198,35 +199,23 @@ class BatchedControl:
                 walk.take(name)
         walk.f.ways.append(BatchingWay(op.type, "rule"))
 
-    def _mask(self, op: Operator, key: Forced) -> None:
-        """Append a loop that each example ends at its own pass, which is looped over the examples
-        where that cannot be.
-        """
-        self._walk.check(op, self._walk.depends(op))
-        (block,) = blocks_of(op)
-        ops = block.ops
-        try:
-            loop = BatchedWhile(self._walk, op)
-            block.set_ops([])
-            loop.begin()
-            BatchedControl(loop.inner, self._forced).run(ops)
-            loop.end()
-        except UnsupportedError as error:
-            raise AgainError.of(key) from error
-        self._walk.f.ways.append(BatchingWay(op.type, "rule"))
-
-    def _branch(self, op: Operator, key: Forced, later: Sequence[Operator]) -> None:
-        """Append a branch that runs for all examples, which is looped over them where that cannot
-        be.
+    def _mask(
+        self,
+        op: Operator,
+        key: Forced,
+        batched: Callable[[BlockBatching, Operator], BatchedWhile | BatchedBranch],
+    ) -> None:
+        """Append a loop that each example ends at its own pass, or a branch that runs for all
+        examples; it is looped over them where that cannot be.
         """
         self._walk.check(op, self._walk.depends(op))
         try:
-            branch = BatchedBranch(self._walk, op, later)
-            ops = branch.block.ops
-            branch.block.set_ops([])
-            branch.begin()
-            BatchedControl(branch.inner, self._forced).run(ops)
-            branch.end()
+            part = batched(self._walk, op)
+            ops = part.block.ops
+            part.block.set_ops([])
+            part.begin()
+            BatchedControl(part.inner, self._forced).run(ops)
+            part.end()
         except UnsupportedError as error:
             raise AgainError.of(key) from error
         self._walk.f.ways.append(BatchingWay(op.type, "rule"))

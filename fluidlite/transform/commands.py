@@ -125,10 +125,7 @@ def register(commands: Any) -> None:
     Args:
         commands: what ``ArgumentParser.add_subparsers`` gave.
     """
-    cutting = _explaining(
-        _changing(commands, "cut", "the part of a model between two places", _CUT)
-    )
-    cutting.set_defaults(run=_cut)
+    cutting = _explaining(_changing(commands, _cut, "the part of a model between two places", _CUT))
     cutting.add_argument("model", metavar="MODEL", help=_MODEL)
     cutting.add_argument(
         "--inputs", nargs="+", action="extend", default=[], metavar="NAME", help="what it is fed"
@@ -142,33 +139,27 @@ def register(commands: Any) -> None:
         help="what it computes",
     )
 
-    renaming = _explaining(_changing(commands, "rename", "other names for variables", _RENAME))
-    renaming.set_defaults(run=_rename)
+    renaming = _explaining(_changing(commands, _rename, "other names for variables", _RENAME))
     renaming.add_argument("model", metavar="MODEL", help=_MODEL)
     renaming.add_argument(
         "names", nargs="+", metavar="OLD=NEW", help="the old and the new name; or @FILE.json"
     )
 
     setting = _explaining(
-        _changing(commands, "set-attr", "other attributes of operators", _SET_ATTR)
+        _changing(commands, _set_attr, "other attributes of operators", _SET_ATTR)
     )
-    setting.set_defaults(run=_set_attr)
     setting.add_argument("model", metavar="MODEL", help=_MODEL)
     setting.add_argument("operators", metavar="OPERATORS", help="which operators, see below")
     setting.add_argument("values", nargs="+", metavar="NAME=VALUE", help="the new values")
 
     replacing = _explaining(
-        _changing(commands, "replace", "read a variable in place of one", _REPLACE)
+        _changing(commands, _replace, "read a variable in place of one", _REPLACE)
     )
-    replacing.set_defaults(run=_replace)
     replacing.add_argument("model", metavar="MODEL", help=_MODEL)
     replacing.add_argument("old", metavar="OLD", help="the variable that is read")
     replacing.add_argument("new", metavar="NEW", help="the variable to be read")
 
-    merging = _explaining(
-        _changing(commands, "merge", "two models, or two changes, as one", _MERGE)
-    )
-    merging.set_defaults(run=_merge)
+    merging = _explaining(_changing(commands, _merge, "two models, or two changes, as one", _MERGE))
     merging.add_argument("model", metavar="A", help=_MODEL)
     merging.add_argument("other", metavar="B", help="the other one")
     merging.add_argument("--base", metavar="BASE", help="what A and B were both made of")
@@ -180,8 +171,7 @@ def register(commands: Any) -> None:
         help="variables of both that are one, these alone; NAME_IN_B=NAME_IN_A where names differ",
     )
 
-    applying = _changing(commands, "apply", "change a model as a patch says", _APPLY)
-    applying.set_defaults(run=_apply)
+    applying = _changing(commands, _apply, "change a model as a patch says", _APPLY)
     applying.add_argument("patch", metavar="PATCH", help="a file of fluidlite diff --patch")
     applying.add_argument("model", metavar="MODEL", help=_MODEL)
     applying.add_argument("--reverse", action="store_true", help="take the patch back")
@@ -192,8 +182,7 @@ def register(commands: Any) -> None:
         "--values", metavar="FILE", help="where the values are of variables that the patch adds"
     )
 
-    transforming = _changing(commands, "transform", "a model behind passes", _TRANSFORM)
-    transforming.set_defaults(run=_transform)
+    transforming = _changing(commands, _transform, "a model behind passes", _TRANSFORM)
     transforming.add_argument("model", metavar="MODEL", help=_MODEL)
     transforming.add_argument("passes", metavar="PASSES", help="names, with commas between")
     transforming.add_argument("--from", dest="source", metavar="FILE.py", help="has passes, too")
@@ -214,9 +203,12 @@ def register(commands: Any) -> None:
     verifying.add_argument("--check", action="store_true", help="run them on random values, too")
 
 
-def _changing(commands: Any, name: str, about: str, examples: str) -> argparse.ArgumentParser:
-    """Add a command that writes what it changed."""
-    parser = add_command(commands, name, about, examples)
+def _changing(
+    commands: Any, run: Callable[..., Any], about: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add a command that writes what it changed; its name is that of the function that runs it."""
+    parser = add_command(commands, run.__name__[1:].replace("_", "-"), about, examples)
+    parser.set_defaults(run=run)
     targets = parser.add_mutually_exclusive_group(required=True)
     targets.add_argument(
         "-o", "--output", metavar="TARGET", help="a folder/, .pdmodel, .txt or .onnx to write"

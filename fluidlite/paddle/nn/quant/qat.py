@@ -9,7 +9,6 @@ from ....ground.docstrings import Family
 from ....ground.public_names import list_public_names
 from ....nn import functional as F
 from ....nn.conv import Conv2D
-from ....nn.dense import Linear
 from ...holders import hold
 from .format import ConvertibleQuantedLayer
 
@@ -50,9 +49,6 @@ class QuantedLinear(_Quanted):
     Args:
         layer: the ``Linear`` whose weight and bias it has.
     """
-
-    def __init__(self, layer: Linear, q_config: Any) -> None:
-        super().__init__(layer, q_config)
 
     def forward(self, input: Tensor) -> Tensor:
         """The output."""
