@@ -64,17 +64,43 @@ def version():
     return re.search(r'^__version__ = "([^"]+)"$', read("fluidlite/__init__.py"), re.M)[1]
 
 
-def test_the_changelog_has_an_entry_for_the_version(version):
-    text = read("CHANGELOG.md")
-    entry = re.search(rf"^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## |\Z)", text, re.M | re.S)
-    assert entry, f"CHANGELOG.md has no section for {version}"
-    assert re.search(r"^- \S", entry[1], re.M), f"the section for {version} is empty"
+RELEASES = sorted((ROOT / "docs" / "changes").glob("*.md"))
+
+
+def test_the_changelog_lists_a_page_for_each_release_and_for_the_version(version):
+    listed = re.findall(r"\]\(docs/changes/(\S+)\.md\)", read("CHANGELOG.md"))
+    assert sorted(listed) == sorted(page.stem for page in RELEASES)
+    assert listed[0] == version
+
+
+@pytest.mark.parametrize("page", RELEASES, ids=lambda page: page.stem)
+def test_a_page_of_a_release_is_cut_to_short_lines_in_groups(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith(f"# {page.stem}, ")
+    lines = [" ".join(line.split()) for line in re.split(r"^(?=- |#)", text, flags=re.M)[2:]]
+    assert [line for line in lines if line.startswith("- ") and len(line) > 300] == []
+    assert len(text) < 30_000, "a release has a page, not a book"
 
 
 def test_the_version_is_that_of_the_package(metadata, version):
     assert metadata["metadata"]["version"] == "attr: fluidlite.__version__"
     assert re.search(rf"^version: {re.escape(version)}$", read("CITATION.cff"), re.M)
     assert fluidlite.__version__ == version
+
+
+def test_the_conda_recipe_has_the_version_the_requirements_and_the_licenses(metadata, version):
+    recipe = read("conda/recipe.yaml")
+    listed = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    run = {line.strip("- ").replace(" ", "") for line in listed.splitlines()}
+    required = metadata["options"]["install_requires"].strip().splitlines()
+    parted = [line.partition(";") for line in required]  # conda's builds fit each newer Python
+    lowest = {name for name, _, marker in parted if not marker or "<" in marker}
+    assert run == {"python" + metadata["options"]["python_requires"], *lowest}
+    assert f'version: "{version}"' in recipe
+    assert metadata["metadata"]["description"] in recipe
+    named = recipe.partition("license_file:\n")[2].split()[1::2]
+    assert named == metadata["metadata"]["license_files"].split()
+    assert f"- {metadata['options.entry_points']['console_scripts'].strip()}\n" in recipe
 
 
 def test_the_package_depends_on_two_others(metadata):

@@ -277,6 +277,15 @@ def keeps_margins_of_texts(x):
     return x + len(text)
 
 
+def annotates_locals(x):
+    if layers.mean(x) > 3:
+        return x * 2
+    total: list[int] = x + 1
+    scaled: int
+    scaled = total * 3
+    return scaled
+
+
 FUNCTIONS = [
     returns_in_a_loop,
     returns_in_a_for,
@@ -310,6 +319,7 @@ FUNCTIONS = [
     calls_a_method,
     converts,
     keeps_margins_of_texts,
+    annotates_locals,
 ]
 
 

@@ -15,6 +15,7 @@ import venv
 import zipfile
 from pathlib import Path
 
+from bill_of_materials import bill_of_materials
 from paths import ROOT
 
 EXAMPLES = ["fit_a_line.py", "save_and_serve.py", "hessian.py"]
@@ -79,6 +80,9 @@ def main():
         assert not missing, f"not in the source distribution: {missing}"
         with zipfile.ZipFile(wheel) as opened:
             assert not [n for n in opened.namelist() if n.startswith(("tests", "docs"))]
+        parts = bill_of_materials(wheel)["components"]
+        needed = {p["name"] for p in parts if "purl" in p and p["scope"] == "required"}
+        assert needed == {"numpy", "networkx"}, needed
         with tarfile.open(archive) as opened:
             opened.extractall(folder / "unpacked", filter="data")
         (source,) = (folder / "unpacked").iterdir()

@@ -56,7 +56,22 @@ def tree_of(function: Any) -> ast.FunctionDef:
         )
     definition.decorator_list = []
     ast.increment_lineno(definition, shift)
-    return definition
+    plain: ast.FunctionDef = _WithoutAnnotations().visit(definition)
+    return plain
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    """Turns annotated assignments of locals into plain ones: Python never runs their annotations,
+    and refuses one for a name that an inner function assigns.
+    """
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.copy_location(ast.Pass(), node)
+        return ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node  # a class keeps its annotations
 
 
 class _Mangle(ast.NodeTransformer):
