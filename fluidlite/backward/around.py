@@ -17,7 +17,8 @@ from ..ir.nesting import check_nesting
 from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..opdef.gradient import is_constant
-from .sweep import ReverseSweep, name_of
+from .history import name_of
+from .sweep import ReverseSweep
 
 _BRANCH = "conditional_block"
 _NAMED = 3  # parameters in a warning

@@ -13,9 +13,10 @@ from typing import Any
 from ..errors import NoGradientError
 from ..ir.operator import EMPTY, Operator
 from ..opdef.gradient import GRAD
+from .history import Key
 from .joined import Joined
 from .loops import loops_for_gradients
-from .sweep import Key, PendingOp, Ref, ReverseSweep, control_rule, described
+from .sweep import PendingOp, Ref, ReverseSweep, control_rule, described
 
 
 def _body(sweep: ReverseSweep, position: int, op: Operator) -> ReverseSweep:

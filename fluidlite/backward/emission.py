@@ -18,7 +18,8 @@ from ..ir.operator import EMPTY, Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from ..opdef.gradient import GRAD
-from .sweep import Contributions, PendingOp, Ref, ReverseSweep, name_of
+from .history import name_of
+from .sweep import Contributions, PendingOp, Ref, ReverseSweep
 
 Callback = Callable[..., Any]
 

@@ -14,7 +14,8 @@ from ..ir.variable import Variable, declared_like
 from ..opdef.definition import lookup
 from ..opdef.gradient import GRAD
 from .copying import BlockCopies
-from .sweep import OPEN, History, Key, described
+from .history import History, Key
+from .sweep import OPEN, described
 
 #: names by slot
 Slots = Mapping[str, Sequence[str]]

@@ -25,9 +25,10 @@ from .arguments import (
 from .around import depending, sweep_of, warn_of_loop, ways_out
 from .budget import within_budget
 from .emission import Callback, GradientEmitter
+from .history import name_of
 from .loops import has_loop_gradients, loops_for_gradients
 from .recompute import insert_seeds, run_with_checkpoints
-from .sweep import PendingOp, Ref, ReverseSweep, name_of
+from .sweep import PendingOp, Ref, ReverseSweep
 
 
 def append_backward(
@@ -173,7 +174,11 @@ def _parameter_gradients(
                 gradient_names[name_of(key)] = ref.name  # the earliest value is settled last
     named = set(gradient_names.values())
     completed_by = {
-        name: op for op in emission.appended for name in op.output_arg_names if name in named
+        name: op
+        for op in emission.appended
+        for names in op.outputs.values()
+        for name in names
+        if name in named
     }
     pairs = []
     for name in listed:

@@ -9,8 +9,8 @@ from ..ir.analysis import free_reads
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..opdef.gradient import GRAD
+from .history import Key
 from .loop_gradient import LoopGradient, declared
-from .sweep import Key
 
 
 class RecurrentGradient(LoopGradient):

@@ -11,27 +11,24 @@ Derivatives, 2nd edition, SIAM 2008, chapter 3).
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import NoGradientError
 from ..ground.callsite import CallSite
 from ..ground.dtypes import DType, Kind
-from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.builder import op_width
 from ..ir.foreign import OWN, Mark
-from ..ir.operator import EMPTY, Operator
+from ..ir.operator import EMPTY, Names, Operator
 from ..ir.variable import Variable, declared_like
 from ..opdef.definition import Op, lookup
 from ..opdef.gradient import is_constant, is_differentiable
 from ..opdef.interpreter import Interpreter
 from ..opdef.rule import gather
 from ..opdef.spec import Shape
+from .history import History, Key, name_of
 
-#: a value: a name; with the number of writes before it, where the name holds several values
-Key = str | tuple[str, int]
 #: by slot the inputs that need a gradient; None at positions that do not
 Wanted = dict[str, list[Variable | None]]
 
@@ -90,65 +87,6 @@ class Contributions(NamedTuple):
     key: Key
     parts: list[Ref]
     total: Ref | None
-
-
-def name_of(key: Key) -> str:
-    """The name that a value goes by."""
-    return key if isinstance(key, str) else key[0]
-
-
-class History:
-    """The names of a block that hold several values in turn, and who writes them.
-
-    A name that is written once, before anything reads it, is one value and not listed.
-
-    Args:
-        block: whose operators are read.
-        outer: whether a name of an outer block counts as holding a value before the first write.
-        end: the position behind the last one; that of the end when None.
-    """
-
-    def __init__(self, block: Block, outer: bool, end: int | None = None) -> None:
-        first: dict[str, int] = {}
-        read: set[str] = set()
-        rewritten: dict[str, list[int]] = {}
-        inside = block.vars
-        for position, op in enumerate(block.ops[:end]):
-            for name in reads_of(op):
-                if name not in first:
-                    read.add(name)
-            for name in writes_of(op):
-                writers = rewritten.get(name)
-                if writers is not None:
-                    if writers[-1] != position:
-                        writers.append(position)
-                elif name in first:
-                    if first[name] != position:
-                        rewritten[name] = [first[name], position]
-                else:
-                    first[name] = position
-                    if name in read or (outer and name not in inside):
-                        rewritten[name] = [position]
-        self.rewritten = rewritten
-        self.written = first
-
-    def key(self, name: str, position: int) -> Key:
-        """The value that a name holds before the operator at a position."""
-        writers = self.rewritten.get(name)
-        return name if writers is None else (name, bisect_left(writers, position))
-
-    def last(self, name: str) -> Key:
-        """The value that a name holds after the last operator."""
-        writers = self.rewritten.get(name)
-        return name if writers is None else (name, len(writers))
-
-    def is_last(self, key: Key) -> bool:
-        """Whether the name still holds that value after the last operator."""
-        return isinstance(key, str) or key[1] == len(self.rewritten[key[0]])
-
-    def made_at(self, key: tuple[str, int]) -> int:
-        """The position behind the operator that makes a value; 0 for what was there before."""
-        return self.rewritten[key[0]][key[1] - 1] + 1 if key[1] else 0
 
 
 class RuleRecorder(Interpreter):
@@ -251,11 +189,7 @@ class ReverseSweep:
 
     def contribute(self, key: Key, ref: Ref) -> None:
         """Note a part of a value's gradient."""
-        parts = self.contributions.get(key)
-        if parts is None:
-            self.contributions[key] = [ref]
-        else:
-            parts.append(ref)
+        self.contributions.setdefault(key, []).append(ref)
 
     def run(self, among: Mapping[int, Container[int]] | None = None) -> None:
         """Walk the operators from the last to the first, and those before a branch.
@@ -298,11 +232,11 @@ class ReverseSweep:
         Raises:
             NoGradientError: there is no rule.
         """
-        flows = False
+        flows, key_of, contributions = False, self.history.key, self.contributions
         for names in op.outputs.values():
             for name in names:
-                key = self.history.key(name, position + 1)
-                if key in self.contributions:
+                key = key_of(name, position + 1)
+                if key in contributions:
                     self.settle(key)
                     flows = True
         if not flows:
@@ -428,9 +362,11 @@ class ReverseSweep:
         """What flows to the variables of an output slot; zeros where nothing does and the rule
         needs something.
         """
-        names = op.outputs.get(slot, ())
+        names, settled = op.outputs.get(slot, ()), self.settled
         keys = [self.history.key(name, position + 1) for name in names]
-        settled = self.settled
+        refs = [settled.get(key) for key in keys]
+        if None not in refs:
+            return refs
         if optional and not any(key in settled for key in keys):
             return []
         for name, key in zip(names, keys):
@@ -439,19 +375,19 @@ class ReverseSweep:
         return [settled.get(key) for key in keys]
 
     def rule_values(
-        self, position: int, op: Operator, value: Callable[[str, int], Any]
+        self, position: int, op: Operator, values: Callable[[Names, int], list[Any]]
     ) -> list[list[Any]]:
         """What the arguments of an operator's gradient rule are, in the order of the rule.
 
         Args:
             position: of the operator.
             op: the operator.
-            value: gives the value that a name holds before the operator at a position.
+            values: gives the values that names hold before the operator at a position.
         """
         return gather(
             op.definition.rule_arguments,  # type: ignore[union-attr]  # it was looked up before
-            lambda slot: [value(n, position) for n in op.inputs.get(slot, ())],
-            lambda slot: [value(n, position + 1) for n in op.outputs.get(slot, ())],
+            lambda slot: values(op.inputs.get(slot, ()), position),
+            lambda slot: values(op.outputs.get(slot, ()), position + 1),
             lambda slot, optional: self.cotangents(op, slot, position, optional),
         )
 
@@ -470,7 +406,7 @@ class ReverseSweep:
     ) -> None:
         """Note the derived gradient operator of ``op``."""
         gradient: Any = lookup(definition.grad_type)
-        found = self.rule_values(position, op, self.value)
+        found = self.rule_values(position, op, self.values)
         ins = {a.slot: values for a, values in zip(gradient.reads, found) if values}
         if gradient.carried_slots:
             for slot in op.instance().carries():
@@ -495,10 +431,20 @@ class ReverseSweep:
             outs[gradient.counted_slots[slot]] = refs
             self.contribute_all(counted, refs, position)
         attrs = definition.gradient_attrs(op.attrs)
-        told = {"lists_given": False, "device": op.device, "foreign": op.foreign}
-        if gradient.type not in _OUTSIDE:
-            told["namescope"] = op.namescope
-        self.records.append(PendingOp(gradient.type, ins, outs, attrs, op.callsite, **told))
+        namescope = "/" if gradient.type in _OUTSIDE else op.namescope
+        self.records.append(
+            PendingOp(
+                gradient.type,
+                ins,
+                outs,
+                attrs,
+                op.callsite,
+                lists_given=False,
+                device=op.device,
+                foreign=op.foreign,
+                namescope=namescope,
+            )
+        )
 
     def _written_rule(
         self, position: int, op: Operator, definition: type[Op], wanted: Wanted
@@ -506,7 +452,7 @@ class ReverseSweep:
         """Note what the rule of ``op`` composes, in place of a gradient operator."""
         instance = op.instance()
         arguments: dict[str, Any] = {}
-        found = self.rule_values(position, op, self.operand)
+        found = self.rule_values(position, op, self.operands)
         for a, values in zip(definition.rule_arguments, found):
             slots = instance.input_slots if a.source == "in" else instance.output_slots
             arguments[a.parameter] = values if slots[a.of].many else (values[0] if values else None)
@@ -540,15 +486,22 @@ class ReverseSweep:
         self, wanted: Sequence[Variable | None], refs: Sequence[Ref | None], position: int
     ) -> None:
         """Note parts of the gradients of an operator's inputs."""
+        key_of = self.history.key
         for variable, ref in zip(wanted, refs, strict=True):
             if variable is not None and ref is not None:
-                self.contribute(self.history.key(variable.name, position), ref)
+                self.contribute(key_of(variable.name, position), ref)
 
-    def operand(self, name: str, position: int) -> Ref | None:
-        """A forward value as an operand of a rule."""
-        if name == EMPTY:
-            return None
-        return Ref(self.block.var_recursive(name), self.value(name, position))
+    def operands(self, names: Names, position: int) -> list[Ref | None]:
+        """Forward values as operands of a rule."""
+        find = self.block.var_recursive
+        return [None if n == EMPTY else Ref(find(n), self.value(n, position)) for n in names]
+
+    def values(self, names: Names, position: int) -> list[str]:
+        """As of :meth:`value`, for several names."""
+        is_alone = self.parent is None and self.before is None and not self.recomputed
+        if is_alone and self.history.rewritten.keys().isdisjoint(names):
+            return list(names)
+        return [self.value(name, position) for name in names]
 
     def value(self, name: str, position: int) -> str:
         """The name under which the value that ``name`` holds before an operator can be read when

@@ -10,8 +10,9 @@ from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..ir.variable import Variable
 from ..opdef.gradient import GRAD
+from .history import Key
 from .loop_gradient import LoopGradient, declared
-from .sweep import Key, gradient_kind
+from .sweep import gradient_kind
 
 
 class WhileGradient(LoopGradient):

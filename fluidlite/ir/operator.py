@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import AttributeValueError, FluidError, SlotError, suggestion, with_text
 from ..errors import with_context as _with_context
 from ..ground.callsite import CallSite, call_site
-from ..opdef.definition import Op, find, lookup
+from ..opdef.definition import Op, defined, find, lookup
 from ..opdef.spec import Spec
 from .attribute_types import AttrType
 from .descriptions import OpDesc
@@ -116,7 +116,7 @@ class Operator(OldOperator):
     @property
     def definition(self) -> type[Op] | None:
         """The definition; None when nobody defined the type."""
-        return find(self.type)
+        return defined(self.type) or find(self.type)
 
     def instance(self) -> Op:
         """The definition with this operator's attributes, but for those that it does not have.
@@ -146,10 +146,12 @@ class Operator(OldOperator):
     @property
     def attrs(self) -> Mapping[str, Any]:
         """The attributes that do not have their default.  Change them by ``set_attr``."""
-        definition = self.definition if self.foreign else None
-        if definition is not None and has_effect(definition):
-            return ForeignAttributes(definition, self._attrs, self.foreign)
-        return self._attrs
+        if not self.foreign:
+            return self._attrs
+        definition = self.definition
+        if definition is None or not has_effect(definition):
+            return self._attrs
+        return ForeignAttributes(definition, self._attrs, self.foreign)
 
     @property
     def input_names(self) -> list[str]:
@@ -511,6 +513,11 @@ class Operator(OldOperator):
 def _in_order(slots: dict[str, Names]) -> list[str]:
     if len(slots) == 1:
         return list(*slots.values())
+    if len(slots) == 2:
+        first, second = slots
+        if second < first:
+            first, second = second, first
+        return [*slots[first], *slots[second]]
     return [name for slot in sorted(slots) for name in slots[slot]]
 
 

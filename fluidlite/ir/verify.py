@@ -36,6 +36,8 @@ RULES = {
     8: "a gradient operator reads the values that its operator saw",
     9: "feed operators stand at the front of block 0, fetch operators at its end",
 }
+#: where operators stand: at the front, and at the end
+_PLACES = {"feed": 0, "fetch": 2}
 #: what a variable holds that has no value before something writes it
 _WRITTEN_FIRST = frozenset({Kind.LOD_TENSOR, Kind.SELECTED_ROWS})
 
@@ -121,19 +123,22 @@ def _check_variables(block: Block) -> None:
                 _fail(6, f"parameter {name!r} lies in block {block.idx}", block)
             if not variable.persistable:
                 _fail(6, f"parameter {name!r} is not persistable", block)
-        if any(size < -1 for size in variable.shape):
+        if min(variable.shape, default=0) < -1:
             _fail(7, f"variable {name!r} has the shape {list(variable.shape)}", block)
 
 
 def _check_names(op: Operator, bound: set[str]) -> None:
-    block, declared = op.block, op.block.vars
-    outside = () if op.definition is None else op.definition.fluid.outside
-    inside = [n for slot, names in op.inputs.items() if slot not in outside for n in names]
-    for name in (*inside, *op.output_arg_names):
-        if name in declared or name == EMPTY or name in bound:
-            continue
-        if block.find_var_recursive(name) is None:
-            _fail(2, f"there is no variable {name!r}{suggestion(name, block.vars)}", block, op)
+    block, definition = op.block, op.definition
+    declared = block.vars
+    outside = () if definition is None else definition.fluid.outside
+    for slots, skipped in ((op.inputs, outside), (op.outputs, ())):
+        for slot, names in slots.items():
+            for name in names:
+                if name in declared or name == EMPTY or name in bound or slot in skipped:
+                    continue
+                if block.find_var_recursive(name) is None:
+                    hint = suggestion(name, block.vars)
+                    _fail(2, f"there is no variable {name!r}{hint}", block, op)
 
 
 # -- rule 4 ----------------------------------------------------------------------------------------
@@ -222,20 +227,24 @@ class _Written:
             known: sets of names that hold values when it begins.
         """
         written: set[str] = set()
+        held: set[str] = set()  # names that are read here and hold something already
         known = [*known, written]
         if block.forward_block_idx >= 0:
             forward = block.program.blocks[block.forward_block_idx]
             known.insert(0, {name for op in forward.ops for name in writes_of(op)})
         for op in block.ops:
-            for name in op.input_arg_names:
-                if name in written or any(name in names for names in known):
-                    continue
-                if _needs_a_writer(block, name):
-                    message = f"variable {name!r} is read before anything writes it"
-                    _fail(3, message, block, op)
+            for names in op.inputs.values():
+                for name in names:
+                    if name in written or name in held:
+                        continue
+                    if not any(name in outer for outer in known) and _needs_a_writer(block, name):
+                        message = f"variable {name!r} is read before anything writes it"
+                        _fail(3, message, block, op)
+                    held.add(name)
             for index in self.driven.get(id(op), ()):
                 self.walk(block.program.blocks[index], [*known, set(_bound_inside(op))])
-            written.update(op.output_arg_names)
+            for names in op.outputs.values():
+                written.update(names)
 
 
 def _needs_a_writer(block: Block, name: str) -> bool:
@@ -271,7 +280,7 @@ def _check_shapes(program: Program, known: Container[Operator]) -> None:
     for block in program.blocks:
         undeclared: frozenset[str] | set[str] = given.get(block.idx, frozenset())
         for op in block.ops:
-            if op in known or not undeclared.isdisjoint(op.input_arg_names):
+            if op in known or (undeclared and not undeclared.isdisjoint(op.input_arg_names)):
                 continue
             message = _shape_clash(op)
             if message is None:
@@ -318,7 +327,11 @@ def _shape_clash(op: Operator) -> str | None:
 
 
 def _spec(block: Block, name: str) -> Spec | None:
-    variable: Variable | None = None if name == EMPTY else block.find_var_recursive(name)
+    if name == EMPTY:
+        return None
+    variable: Variable | None = block.vars.get(name)
+    if variable is None:
+        variable = block.find_var_recursive(name)
     return None if variable is None else variable.spec
 
 
@@ -333,7 +346,8 @@ class _Values:
     """Numbers the values that names hold in turn; finds gradient operators that read later ones.
 
     A gradient operator belongs to an operator before it of the right type that names the same
-    variables.  Reading a copy that ``assign`` made counts as reading the variable.
+    variables.  Reading a copy that ``assign`` made counts as reading the variable.  Operators that
+    read no name which holds several values need not be looked at.
     """
 
     def __init__(self, block: Block) -> None:
@@ -358,6 +372,7 @@ class _Values:
     def check(self) -> None:
         if not self.reads:
             return
+        ops = self.block.ops
         if self.block.forward_block_idx >= 0:
             forward = self.block.program.blocks[self.block.forward_block_idx]
             for op in forward.ops:
@@ -365,11 +380,30 @@ class _Values:
             for name in list(self.current):
                 if name not in forward.vars:  # another pass may have written it
                     self.write(name)
-        for op in self.block.ops:
+        else:
+            ops = self.concerned()
+        for op in ops:
             differentiated = self.forward.get(op.type)
             if differentiated is not None:
                 self.check_gradient(op, differentiated)
             self.pass_by(op)
+
+    def concerned(self) -> list[Operator]:
+        """The operators that read or write a name that holds several values, or a copy of one, and
+        those that copy.
+        """
+        several = _rebound(self.block.ops)
+        if not several:
+            return []
+        ops = []
+        for op in self.block.ops:
+            is_copy = op.type == "assign"
+            if not several.isdisjoint((*op.input_arg_names, *op.output_arg_names)):
+                several.update(op.output_arg_names if is_copy else ())
+                ops.append(op)
+            elif is_copy:
+                ops.append(op)
+        return ops
 
     def check_gradient(self, op: Operator, forward: str) -> None:
         names = [op.inputs.get(r.slot, ()) for r in self.reads[forward]]
@@ -419,6 +453,20 @@ class _Values:
         return tuple([tuple(map(origin, each, each)) for each in names])
 
 
+def _rebound(ops: Iterable[Operator]) -> set[str]:
+    """The names that hold several values in turn."""
+    known: set[str] = set()
+    several: set[str] = set()
+    for op in ops:
+        for names in op.inputs.values():
+            known.update(names)
+        for names in op.outputs.values():
+            several.update([name for name in names if name in known])
+            known.update(names)
+    several.discard(EMPTY)
+    return several
+
+
 def _forward(definition: type[DerivedGrad]) -> type[Op]:
     assert definition.derived_from is not None
     return definition.derived_from
@@ -429,7 +477,7 @@ def _forward(definition: type[DerivedGrad]) -> type[Op]:
 
 def _check_feeds(program: Program) -> None:
     for block in program.blocks:
-        kinds = [{"feed": 0, "fetch": 2}.get(op.type, 1) for op in block.ops]
+        kinds = [_PLACES.get(op.type, 1) for op in block.ops]
         for op, kind, before in zip(block.ops, kinds, [0, *kinds]):
             if kind != 1 and block.idx:
                 _fail(9, f"a {op.type} operator lies in block {block.idx}", block, op)

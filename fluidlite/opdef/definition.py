@@ -43,6 +43,7 @@ from .structure import Structure
 #: defines the built-in operators
 BUILT_IN: ExtensionPoint[object] = ExtensionPoint("the built-in operators")
 _REGISTRY: dict[str, Definition] = {}
+defined = _REGISTRY.get  #: the definition of a type that was looked up before; None for others
 _HINTS = 8  # of many unknown types, how many get one
 _HIGHEST_ORDER = 50  # of gradient operators
 #: type of a gradient operator with a name of its own -> the forward operator's
@@ -449,7 +450,7 @@ def unknown_text(types: Sequence[str]) -> str:
 def find(type: str) -> type[Op] | None:
     """The definition of an operator; None where :func:`lookup` raises."""
     try:
-        return _REGISTRY.get(type) or _found(type)
+        return defined(type) or _found(type)
     except NoGradientError:
         return None
 
@@ -491,10 +492,9 @@ def _built_in() -> dict[str, Definition]:
 
 
 def _register(cls: type[Op]) -> None:
-    if cls.type in _built_in():
-        raise DefinitionError(
-            f"operator {cls.type} is defined twice, in {_REGISTRY[cls.type].__module__} too"
-        )
+    there = _built_in().get(cls.type)
+    if there is not None:
+        raise DefinitionError(f"operator {cls.type} is defined twice, in {there.__module__} too")
     _REGISTRY[cls.type] = cls
     if cls.grad_type != cls.type + "_grad":
         _TYPE_BEHIND[cls.grad_type] = cls.type

@@ -20,9 +20,10 @@ from ..ir.program import Program
 from ..ir.pruning import drop_blocks
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
-from ..opdef.gradient import GRAD
+from ..opdef.gradient import GRAD, DerivedGrad
 from .checkpoints import checkpoints_in
 
+_BACKWARD, _LOSS = int(OpRole.BACKWARD), int(OpRole.LOSS)  # arithmetic on flags is slow
 _SEED = OpRole.BACKWARD | OpRole.LOSS
 _PLACE = "place of gradients"  #: stands where a section was
 _SAVED = "@SAVED_"  #: in names of copies that backward makes of values that are overwritten
@@ -85,7 +86,7 @@ class GradientSections:
             _variable_of(name)
             for block in self._program.blocks
             for op in block.ops
-            if op.role & OpRole.BACKWARD
+            if int(op.role) & _BACKWARD
             for name in (*op.input_arg_names, *op.output_arg_names)
             if GRAD in name
         }
@@ -145,20 +146,24 @@ class GradientSections:
             inside.set_vars(v for n, v in inside.vars.items() if n not in lost)
         for op in self._front:
             if op.role:
-                op.role &= ~OpRole.LOSS
+                op.role = int(op.role) & ~_LOSS
 
-    def put_back(self, changed: bool) -> None:
+    def put_back(self, changed: bool) -> list[Operator]:
         """Derive the sections anew from what the program is now.
 
         Args:
             changed: whether it is another one.
 
+        Returns:
+            the gradient operators of the section's block, which fit their definitions and what is
+            declared where the operators do that they are derived from.
+
         Raises:
             NoGradientError: an operator has no gradient, or one that is needed is not there.
         """
         if self._way is None:
-            return
-        block = self._block
+            return []
+        block, derived = self._block, list[Operator]()
         parts: list[list[Operator]] = [[]]
         for op in block.ops:
             if op.type == _PLACE:
@@ -167,12 +172,15 @@ class GradientSections:
                 parts[-1].append(op)
         block.set_ops(parts[0])
         for number, rest in enumerate(parts[1:]):
+            begin = len(block.ops)
             self._derive(number)
+            derived += [op for op in block.ops[begin:] if _is_derived(op)]
             block.set_ops([*block.ops, *rest])
         if changed:
             for each, before in zip(self._program.blocks, self._variables):
                 _order(each, before)
             self._check_complete()
+        return derived
 
     def _derive(self, number: int) -> None:
         way, section = self._way, self._sections[number]
@@ -206,6 +214,10 @@ class GradientSections:
                         )
 
 
+def _is_derived(op: Operator) -> bool:
+    return op.definition is not None and issubclass(op.definition, DerivedGrad)
+
+
 def _copies(block: Block) -> set[str]:
     """The names of copies that backward made of values that are overwritten."""
     return {
@@ -228,7 +240,7 @@ def _divided(ops: Sequence[Operator]) -> tuple[list[Operator], list[_Section]]:
             sections.append(_Section(loss, [op], []))
             inside = True
             continue
-        inside = inside and bool(op.role & OpRole.BACKWARD)
+        inside = inside and bool(int(op.role) & _BACKWARD)
         held = front if not sections else sections[-1].ops if inside else sections[-1].rest
         held.append(op)
     return front, sections

@@ -256,7 +256,9 @@ class _Round:
         if not self._reshaped:
             self.known.update(*(block.ops for block in program.blocks))
             self.known -= self._unknown
-        sections.put_back(self.count > 0)
+        derived = sections.put_back(self.count > 0)
+        if not self._reshaped and not self._unknown:
+            self.known.update(derived)
         if self._reshaped:
             infer_shapes(program)
 

@@ -48,11 +48,15 @@ class Versions:
         for position, op in enumerate(self.ops):
             is_end = op.type in ENDS
             self.reads.append([] if is_end else [now[name] for name in dict.fromkeys(reads_of(op))])
-            names = [] if is_end else list(dict.fromkeys(writes_of(op)))
-            self.passed_by.append([now[name] for name in names if may_stay(op, name)])
-            written = [(name, now[name][1] + 1) for name in names]
-            now.update(zip(names, written))
-            self.writer.update(dict.fromkeys(written, position))
+            names = [] if is_end else dict.fromkeys(writes_of(op))
+            definition, passed_by = op.definition, []
+            if definition is None or definition.block_attributes or definition.fluid.updates:
+                passed_by = [now[name] for name in names if may_stay(op, name)]
+            self.passed_by.append(passed_by)
+            written = [(name, now[name][1] + 1 if name in now else 1) for name in names]
+            for version in written:
+                now[version[0]] = version
+                self.writer[version] = position
             self.writes.append(written)
         self.last: dict[str, int] = {name: count for name, count in now.values() if count}
 

@@ -257,6 +257,16 @@ def test_rule_8_copies_stand_for_what_they_are_copies_of():
     message(with_gradient("y = scale(X=y)\nc = assign(X=y)\n", out="c"), 8)
 
 
+def test_rule_8_a_copy_of_a_value_that_stays_counts_beside_a_name_that_holds_several():
+    lines = (
+        "data x: float32[2]\ndata w: float32[2]\nvar y: float32[2]\nvar c: float32[2]\n"
+        "var d: float32[2]\ny = elementwise_mul(X=x, Y=w)\n{}c = assign(X=x)\n"
+        "{{X@GRAD=d}} = elementwise_mul_grad(X=c, Y=w, Out@GRAD=y)\n"
+    )
+    verify(program_of(lines.format("")))
+    message(program_of(lines.format("w = scale(X=w)\n")), 8)
+
+
 def test_rule_8_an_operator_that_ran_again_on_the_same_names_has_a_gradient_of_its_own():
     verify(with_gradient("y = scale(X=y)\ny = tanh(X=x)\n"))
 
