@@ -260,20 +260,7 @@ def repeat_interleave(
     >>> fluid.flow.repeat_interleave(fluid.flow.tensor([1, 2]), 2).tolist()
     [1, 1, 2, 2]
     """
-    if not isinstance(repeats, Operand):
-        return shaping.repeat_interleave(input, repeats, dim)
-    x = shaping.reshape(input, [-1]) if dim is None else input
-    return selection.index_select(x, _repeated_places(x, repeats, dim or 0), dim or 0)
-
-
-def _repeated_places(x: Tensor, repeats: Tensor, dim: int) -> Tensor:
-    """Each place along a dimension as often as a number, or one for all, says."""
-    if appends([x, repeats]) is None:
-        times = np.broadcast_to(repeats.array, (x.array.shape[dim],))
-        return x.results(np.repeat(np.arange(len(times)), times))
-    ends = reduction.cumsum(repeats, 0)
-    numbers = eager.range(np.zeros(1, "int64"), get_item(ends, -1), np.ones(1, "int64"))
-    return counting.searchsorted(ends, numbers, right=True)
+    return shaping.repeat_interleave(input, repeats, dim)
 
 
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:

@@ -42,7 +42,7 @@ def tensor_scatter_nd_update(tensor: Tensor, indices: Tensor, updates: Tensor) -
     >>> fluid.flow.tensor_scatter_nd_update(fluid.flow.arange(5), places, new).tolist()
     [0, -1, 2, -2, 4]
     """
-    places = tuple(indices[..., k] for k in range(indices.array.shape[-1]))
+    places = tuple(indices[..., k] for k in range(+indices.array.shape[-1]))
     return set_item(tensor, places, updates)
 
 

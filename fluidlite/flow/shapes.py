@@ -202,7 +202,7 @@ def split(
     >>> [part.tolist() for part in fluid.flow.split(fluid.flow.tensor([1, 2, 3]), 2)]
     [[1, 2], [3]]
     """
-    total = x.array.shape[dim]
+    total = +x.array.shape[dim]
     if isinstance(split_size_or_sections, (list, tuple)):
         sizes = [int(n) for n in split_size_or_sections]
         if sum(sizes) != total or min(sizes, default=0) < 0:

@@ -19,7 +19,7 @@ from .elementary import cast, isnan
 from .items import get_item, set_item
 from .reduction import one_axis
 from .reduction import sum as total
-from .selection import chosen, scatter_nd_add, sort
+from .selection import chosen, scatter_nd_add, sort, values_and
 from .shaping import moveaxis, numel, reshape, stack, transpose
 
 if TYPE_CHECKING:
@@ -137,19 +137,9 @@ def unique_consecutive(
     >>> fluid.unique_consecutive(fluid.to_tensor([1, 1, 2, 1])).tolist()
     [1, 2, 1]
     """
-    wanted = [
-        slot for slot, asked in (("Index", return_inverse), ("Counts", return_counts)) if asked
-    ]
-    results = eager.unique_consecutive.asked(
-        wanted,
-        x.detach(),
-        return_inverse=return_inverse,
-        return_counts=return_counts,
-        axis=() if axis is None else (axis,),
-        dtype=as_dtype(dtype),
-    )
-    chosen = tuple(results[slot] for slot in ("Out", *wanted))
-    return chosen if wanted else chosen[0]
+    options = dict(return_inverse=return_inverse, return_counts=return_counts)
+    wanted = {"Index": return_inverse, "Counts": return_counts}
+    return values_and(wanted, eager.unique_consecutive, x, axis, dtype, **options)
 
 
 def kthvalue(

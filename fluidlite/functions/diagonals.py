@@ -11,10 +11,8 @@ from ..errors import ArgumentError
 from ..ground.dtypes import DType, as_dtype
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .arithmetic import multiply
-from .items import get_item
 from .reduction import sum as total
-from .shaping import concat, flip, numbers_in, reshape, split, swapaxes, transpose, unsqueeze
+from .shaping import flip, numbers_in, reshape, split, swapaxes, unsqueeze
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,18 +69,11 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     >>> fluid.diag_embed(fluid.to_tensor([1.0, 2.0])).tolist()
     [[1.0, 0.0], [0.0, 2.0]]
     """
-    rank, size = input.array.ndim + 1, +input.array.shape[-1]
-    places = np.eye(size, size + abs(offset), max(offset, 0), input.array.dtype)
-    ones: Any = input.results(places)
-    rows = multiply(unsqueeze(input, -1), ones)
-    if offset:
-        empty = [multiply(get_item(rows, (Ellipsis, slice(0, 1), slice(None))), 0)] * abs(offset)
-        rows = concat([rows, *empty] if offset > 0 else [*empty, rows], -2)
-    order = [*range(rank - 2)]
-    pair = (normal_axis(dim1, rank), rank - 2), (normal_axis(dim2, rank), rank - 1)
-    for place, axis in sorted(pair):
-        order.insert(place, axis)
-    return rows if order == [*range(rank)] else transpose(rows, order)
+    places = dict(offset=offset, dim1=dim1, dim2=dim2)
+    if -1 in input.array.shape[-1:]:
+        return eager.diag_embed(input, **places)
+    size = input.array.shape[-1] + abs(offset)
+    return eager.place_diagonal(input, num_rows=size, num_columns=size, **places)
 
 
 def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
@@ -169,7 +160,7 @@ def unflatten(x: Tensor, axis: int, shape: Numbers, name: str | None = None) -> 
     sizes = list(x.array.shape)
     along = normal_axis(axis, len(sizes))
     parts = list(numbers_in("shape", shape))
-    if -1 in parts:
+    if -1 in parts and sizes[along] != -1:
         known = -int(np.prod(parts))
         parts[parts.index(-1)] = sizes[along] // known
     return reshape(x, [*sizes[:along], *parts, *sizes[along + 1 :]])

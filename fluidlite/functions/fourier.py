@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..eager.recording import eager
-from ..errors import ArgumentError, AxisError, ShapeError
+from ..errors import ArgumentError, AxisError
 from ..ground.arguments import integer, one_of
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import given_first
 from ..opdef.operand import Operand
-from .arithmetic import cast_to
+from .arithmetic import cast_to, floor_divide, multiply
 from .creation import to_tensor
 from .elementary import floats
+from .items import get_item
 from .mixing import complex_of, default_float
 from .shaping import roll
 
@@ -59,19 +60,15 @@ def _resized(function: str, x: Any, axes: Sequence[int], sizes: Sequence[int | N
         there = int(x.array.shape[axis])
         if size is None or size == there:
             continue
-        if there < 0:
-            raise ShapeError(
-                f"{function}: expected a known size along dimension {axis}, which is to become "
-                f"{size}; got shape {list(x.array.shape)}"
-            )
-        if size < there:
+        if size < there or there < 0:
             cut.append((axis, size))
-        else:
-            paddings[2 * axis + 1] = size - there
-    if cut:
-        places, ends = zip(*cut)
-        x = eager.slice(x, axes=places, starts=[0] * len(cut), ends=ends)
-    return eager.pad(x, paddings=paddings) if any(paddings) else x
+        if size > there:
+            paddings[2 * axis + 1] = size - max(there, 0)
+    x = eager.pad(x, paddings=paddings) if any(paddings) else x
+    if not cut:
+        return x
+    places, ends = zip(*cut)
+    return eager.slice(x, axes=places, starts=[0] * len(cut), ends=ends)
 
 
 def _kind(x: Any) -> str:
@@ -257,7 +254,8 @@ def _shifted(function: str, x: Any, axes: Any, back: bool) -> Any:
     places = _axes(function, x, None, [axes] if isinstance(axes, int) else axes)
     sizes = [int(x.array.shape[axis]) for axis in places]
     if -1 in sizes:
-        raise ShapeError(f"{function}: expected known sizes, got shape {list(x.array.shape)}")
+        halves = floor_divide(get_item(eager.shape(x), list(places)), 2)
+        return roll(x, multiply(halves, -1) if back else halves, list(places))
     return roll(x, [-(n // 2) if back else n // 2 for n in sizes], list(places))
 
 

@@ -70,5 +70,7 @@ def _drawn_like(type: str, x: Tensor, **bounds: float) -> Any:
     dtype = as_dtype(x.array.dtype)
     if not x.array.ndim:
         return eager.reshape(getattr(eager, type)(shape=(1,), dtype=dtype, **bounds), shape=())
+    if -1 in x.array.shape[1:]:
+        return getattr(eager, type)(eager.shape(x), dtype=dtype, **bounds)
     call = getattr(eager, f"{type}_batch_size_like")
     return call(x, shape=[-1, *x.array.shape[1:]], dtype=dtype, **bounds)

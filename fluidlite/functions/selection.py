@@ -9,22 +9,10 @@ import numpy as np
 from ..eager.recording import eager
 from ..errors import ArgumentError, DTypeError, ShapeError
 from ..ground.dtypes import as_dtype
-from ..opdef.operand import Operand
+from ..opdef.operand import Operand, appends
 from ..opdef.spec import normal_axis
-from .arithmetic import (
-    add,
-    cast_to,
-    divide,
-    floor_divide,
-    maximum,
-    multiply,
-    not_equal,
-    operands,
-    shared_maximum,
-    shared_minimum,
-    truths,
-)
-from .items import get_item, set_item
+from .arithmetic import cast_to, not_equal, operands, truths
+from .items import get_item
 from .reduction import of_number
 from .shaping import broadcast_to, numbers_in, spread_alike
 
@@ -194,10 +182,8 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int, broadcast: bool = T
     """
     along = _need_rank(arr, indices, axis)
     if broadcast:
-        indices = _aligned(arr, indices, along)
-    else:
-        arr = get_item(arr, _within(indices, along))
-    return eager.take_along(arr, indices, axis=along)
+        return eager.take_along(arr, _aligned(arr, indices, along), axis=along)
+    return eager.take_along_axis(arr, indices, Axis=along)
 
 
 def _need_rank(arr: Any, indices: Any, axis: int) -> int:
@@ -210,16 +196,11 @@ def _need_rank(arr: Any, indices: Any, axis: int) -> int:
     return normal_axis(axis, rank)
 
 
-def _within(indices: Any, along: int) -> tuple[slice, ...]:
-    """The part of a tensor whose sizes but one are those of indices."""
-    sizes = enumerate(indices.array.shape)
-    return tuple(slice(None) if k == along else slice(+size) for k, size in sizes)
-
-
 def _aligned(arr: Any, indices: Any, along: int) -> Any:
     shape = list(arr.array.shape)
     shape[along] = indices.array.shape[along]
-    return indices if list(indices.array.shape) == shape else broadcast_to(indices, shape)
+    same = -1 not in shape and list(indices.array.shape) == shape
+    return indices if same else broadcast_to(indices, shape)
 
 
 def put_along_axis(
@@ -248,63 +229,14 @@ def put_along_axis(
     [[12.0, 2.0]]
     """
     along = _need_rank(arr, indices, axis)
-    if not broadcast:
-        part = _within(indices, along)
-        block = put_along_axis(get_item(arr, part), indices, values, axis, reduce, include_self)
-        return set_item(arr, part, block)
-    indices = _aligned(arr, indices, along)
-    shape = tuple(+n for n in indices.array.shape)  # which have to be known
-    source: Any = values
-    if not isinstance(values, Operand):
-        source = arr.results(np.full(shape, values, arr.array.dtype))
-    source = broadcast_to(source, shape)
-    if reduce not in ("assign", "add", "mul", "multiply", "mean", "amin", "amax"):
-        raise ArgumentError(
-            f"expected reduce to be assign, add, mul, multiply, mean, amin or amax, got {reduce!r}"
-        )
-    places: list[Any] = list(np.indices(shape, sparse=True))
-    places[along] = indices
-    if reduce == "assign" or not include_self:
-        arr = set_item(arr, tuple(places), source if reduce == "assign" else _neutral(arr, reduce))
-    if reduce == "assign":
-        return arr
-    if reduce in ("add", "mean"):
-        return _summed(arr, indices, source, along, reduce == "mean", include_self)
-    return _met(arr, places, source, along, reduce)
-
-
-def _neutral(arr: Any, reduce: str) -> float:
-    """What changes nothing that it is combined with."""
-    if reduce not in ("amin", "amax"):
-        return float(reduce in ("mul", "multiply"))
-    dtype = arr.array.dtype
-    if dtype.kind == "f":
-        return np.inf if reduce == "amin" else -np.inf
-    return int(np.iinfo(dtype).max if reduce == "amin" else np.iinfo(dtype).min)
-
-
-def _summed(arr: Any, indices: Any, source: Any, along: int, mean: bool, include_self: bool) -> Any:
-    """Values added at indices, or their mean with what is there."""
-
-    def added(values: Any) -> Any:
-        return eager.add_along(indices, values, axis=along, size=arr.array.shape[along])
-
-    sums = eager.elementwise_add(arr, added(source))
-    if not mean:
-        return sums
-    counts = added(eager.fill_any_like(source, value=1.0))
-    whole = add(counts, 1) if include_self else maximum(counts, 1)
-    return (divide if arr.array.dtype.kind == "f" else floor_divide)(sums, whole)
-
-
-def _met(arr: Any, places: list[Any], source: Any, along: int, reduce: str) -> Any:
-    """The product, or an extreme, of values and of what is there, one value after another."""
-    combine = {"amin": shared_minimum, "amax": shared_maximum}.get(reduce, multiply)
-    for k in range(source.array.shape[along]):
-        part = (slice(None),) * along + (slice(k, k + 1),)
-        there = (*places[:along], get_item(places[along], part), *places[along + 1 :])
-        arr = set_item(arr, there, combine(get_item(arr, there), get_item(source, part)))
-    return arr
+    if broadcast:
+        indices = _aligned(arr, indices, along)
+    if isinstance(values, Operand):
+        source: Any = broadcast_to(values, indices.array.shape)
+    else:
+        source = eager.fill_any_like(indices, value=values, dtype=as_dtype(arr.array.dtype))
+    options = dict(Axis=along, Reduce=reduce, Include_self=include_self)
+    return eager.put_along_axis(arr, indices, source, **options)
 
 
 def scatter(
@@ -412,6 +344,8 @@ def topk(
     >>> values.tolist(), places.tolist()
     ([3.0, 2.0], [1, 2])
     """
+    if appends([k]) is not None:
+        return eager.top_k_v2(x, k, axis=-1 if axis is None else axis, largest=largest)
     (count,) = numbers_in("k", k)
     return of_ranks(x, 0, count, -1 if axis is None else axis, largest)
 
@@ -515,21 +449,25 @@ def unique(
     >>> fluid.unique(fluid.to_tensor([3, 1, 3])).tolist()
     [1, 3]
     """
-    if x.appends is not None and axis is None:
-        parts = runs(x, True)
-        chosen = (True, return_index, return_inverse, return_counts)
-        made = [v if v is parts[0] else cast_to(v, as_dtype(dtype).dtype) for v in parts]
-        kept = [v for v, wanted in zip(made, chosen) if wanted]
-        return kept[0] if len(kept) == 1 else tuple(kept)
-    results: Any = np.unique(  # type: ignore[call-overload]
-        x.array,
-        return_index=return_index,
-        return_inverse=return_inverse,
-        return_counts=return_counts,
-        axis=axis,
-    )
-    if not isinstance(results, tuple):
-        return x.results(results)
-    kind = as_dtype(dtype).dtype
-    rest = [x.results(v.reshape(-1).astype(kind)) for v in results[1:]]
-    return (x.results(results[0]), *rest)
+    wanted = {"Indices": return_index, "Index": return_inverse, "Counts": return_counts}
+    return values_and(wanted, eager.unique, x, axis, dtype, is_sorted=True)
+
+
+def values_and(
+    wanted: dict[str, bool], operator: Any, x: Any, axis: int | None, dtype: Any, **attributes: Any
+) -> Any:
+    """The values that an operator finds, alone or in front of its other outputs.
+
+    Args:
+        wanted: output -> whether it is.
+        operator: takes a tensor and the attributes.
+        x: the tensor.
+        axis: the dimension of slices; elements when None.
+        dtype: the element type of places and counts.
+        attributes: others.
+    """
+    slots = [slot for slot, asked in wanted.items() if asked]
+    along = () if axis is None else (axis,)
+    results = operator.asked(slots, x.detach(), axis=along, dtype=as_dtype(dtype), **attributes)
+    chosen = tuple(results[slot] for slot in ("Out", *slots))
+    return chosen if slots else chosen[0]

@@ -60,7 +60,7 @@ def known_in_run(what: str, given: Any) -> Any:
         ArgumentError: a size is neither a variable nor an integer.
     """
     if appends([given]) is not None:
-        return given if given.array.size != 1 else [given]
+        return [given] if prod(map(int, given.array.shape)) == 1 else given
     listed = given if isinstance(given, (list, tuple)) else ()
     first = next((each for each in listed if appends([each]) is not None), None)
     if first is None:
@@ -92,7 +92,9 @@ def reshape(x: Tensor, shape: Numbers, *more: int, name: str | None = None) -> T
     >>> fluid.reshape(fluid.to_tensor([1, 2, 3, 4]), [2, -1]).tolist()
     [[1, 2], [3, 4]]
     """
-    target = (shape, *more) if more else shape
+    target: Any = (shape, *more) if more else shape
+    if x.appends is not None and isinstance(target, (list, tuple)) and _several(target):
+        target = _unknown(target, x, 0)
     late = None if x.appends is None else known_in_run("shape", target)
     if late is None:
         sizes = numbers_in("shape", target)
@@ -102,6 +104,34 @@ def reshape(x: Tensor, shape: Numbers, *more: int, name: str | None = None) -> T
     if isinstance(late, list):
         return eager.reshape2(x, ShapeTensor=late, shape=_declared(target))
     return eager.reshape2(x, late)
+
+
+def _several(sizes: Sequence[Any]) -> bool:
+    """Whether more than one of some sizes is -1."""
+    return sum(isinstance(n, int) and n == -1 for n in sizes) > 1
+
+
+def _unknown(sizes: Sequence[Any], x: Any, stays: int) -> list[Any]:
+    """Sizes with variables in place of those of other variables that are known in a run only.
+
+    Args:
+        sizes: of a result.
+        x: its elements; a size of x in its place is ``stays``.
+        stays: the number that copies it.
+    """
+    return [
+        n
+        if getattr(n, "variable", None) is None
+        else stays
+        if n.variable is x and n.axis == k
+        else in_run(n)
+        for k, n in enumerate(sizes)
+    ]
+
+
+def in_run(size: Any) -> Any:
+    """A size of a variable that is known in a run only, as a variable of one element."""
+    return get_item(eager.shape(size.variable), slice(size.axis, size.axis + 1))
 
 
 def _declared(sizes: Any) -> tuple[int, ...]:
@@ -122,16 +152,10 @@ def flatten(x: Tensor, start_axis: int = 0, stop_axis: int = -1, name: str | Non
     start, stop = normal_axis(start_axis, len(shape)), normal_axis(stop_axis, len(shape))
     if stop < start:
         raise ShapeError(f"expected start_axis before stop_axis, got {start_axis} and {stop_axis}")
-    middle = -1 if -1 in shape[start : stop + 1] else prod(shape[start : stop + 1])
-    return eager.reshape(x, shape=_exact((*shape[:start], middle, *shape[stop + 1 :]), x))
-
-
-def _exact(shape: Sequence[int], x: Any) -> tuple[int, ...]:
-    """A shape for `reshape`: 0 copies sizes of x that are known in a run only."""
-    old = x.array.shape
-    if shape.count(-1) > 1:
-        return tuple(0 if n == -1 and old[i : i + 1] == (-1,) else n for i, n in enumerate(shape))
-    return tuple(shape)
+    if -1 in shape:
+        return eager.flatten_contiguous_range(x, start_axis=start, stop_axis=stop)
+    middle = prod(shape[start : stop + 1])
+    return eager.reshape(x, shape=(*shape[:start], middle, *shape[stop + 1 :]))
 
 
 def squeeze(x: Tensor, axis: Numbers | None = None, name: str | None = None) -> Tensor:
@@ -145,10 +169,13 @@ def squeeze(x: Tensor, axis: Numbers | None = None, name: str | None = None) -> 
     [2]
     """
     shape = x.array.shape
-    given = () if axis is None else numbers_in("axis", axis)
-    named = {normal_axis(a, max(len(shape), 1)) for a in given} or range(len(shape))
+    listed = () if axis is None else numbers_in("axis", axis)
+    named = {normal_axis(a, max(len(shape), 1)) for a in listed} or range(len(shape))
+    if -1 in shape:
+        axes = [a for a in named if shape[a] in (1, -1)] if listed else ()
+        return eager.squeeze2(x, axes=axes) if axes or not listed else eager.assign(x)
     remaining = tuple(n for i, n in enumerate(shape) if n != 1 or i not in named)
-    return eager.reshape(x, shape=_exact(remaining, x))
+    return eager.reshape(x, shape=remaining)
 
 
 def unsqueeze(x: Tensor, axis: Numbers, name: str | None = None) -> Tensor:
@@ -161,10 +188,14 @@ def unsqueeze(x: Tensor, axis: Numbers, name: str | None = None) -> Tensor:
     >>> fluid.unsqueeze(fluid.ones([2, 3]), [0, 2]).shape
     [1, 2, 1, 3]
     """
-    shape = list(x.array.shape)
-    for a in numbers_in("axis", axis):
+    if appends([axis]) is not None:
+        return eager.unsqueeze2(x, axis)
+    shape, axes = list(x.array.shape), numbers_in("axis", axis)
+    if -1 in shape:
+        return eager.unsqueeze2(x, axes=axes)
+    for a in axes:
         shape.insert(normal_axis(a, len(shape) + 1), 1)
-    return eager.reshape(x, shape=_exact(shape, x))
+    return eager.reshape(x, shape=shape)
 
 
 def transpose(x: TensorCore, perm: Numbers, *more: int, name: str | None = None) -> Tensor:
@@ -338,17 +369,24 @@ def broadcast_to(x: Tensor, shape: Numbers, name: str | None = None) -> Tensor:
     >>> fluid.broadcast_to(fluid.to_tensor([1.0, 2.0]), [3, 2]).shape
     [3, 2]
     """
-    wanted, old = numbers_in("shape", shape), x.array.shape
+    old, late = x.array.shape, None
+    if x.appends is not None:
+        shape = _unknown(shape, x, -1) if isinstance(shape, (list, tuple)) else shape
+        late = known_in_run("shape", shape)
+    if late is not None:
+        tensors, whole = (late, None) if isinstance(late, list) else (None, late)
+        return eager.expand_v2(x, whole, tensors, shape=_declared(shape) if tensors else ())
+    wanted = numbers_in("shape", shape)
     if wanted == old:
         return eager.assign(x)
     lead = len(wanted) - len(old)
     full = (1,) * lead + old
     if lead < 0 or any(n not in (1, m, -1) and m != -1 for n, m in zip(full, wanted)):
         raise ShapeError(f"cannot broadcast shape {list(old)} to {list(wanted)}")
-    if any(n == -1 and m != -1 for n, m in zip(full, wanted)):  # it may be 1 in a run
-        return _spread_like(x, x.results(np.zeros([1 if m == -1 else m for m in wanted], _INT)))
+    if -1 in old:  # it may be 1 in a run
+        return eager.expand_v2(x, shape=wanted)
     times = tuple(1 if m in (-1, n) else m for n, m in zip(full, wanted))
-    x = eager.reshape(x, shape=_exact(full, x)) if lead else x
+    x = eager.reshape(x, shape=full) if lead else x
     if 0 in times:  # nothing of a dimension of size 1 is left
         x = get_item(x, tuple(slice(0 if n == 0 else None) for n in times))
         times = tuple(max(n, 1) for n in times)
@@ -371,7 +409,7 @@ def expand_as(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     [[1, 2], [1, 2]]
     """
     if -1 in y.array.shape:  # known in a run only
-        return _spread_like(x, cast_to(eager.fill_any_like(y, value=0.0), _INT))
+        return eager.expand_as_v2(x, y)
     return broadcast_to(x, y.array.shape)
 
 
@@ -433,13 +471,17 @@ def tile(x: Tensor, repeat_times: Numbers, name: str | None = None) -> Tensor:
     [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
     late = None if x.appends is None else known_in_run("repeat_times", repeat_times)
-    if isinstance(late, list) and len(late) == x.array.ndim:
-        return eager.expand(x, expand_times_tensor=late, expand_times=_declared(repeat_times))
+    if isinstance(late, list):
+        return eager.tile(x, None, late, repeat_times=_declared(repeat_times))
+    if late is not None:
+        return eager.tile(x, late)
+    if -1 in x.array.shape:
+        return eager.tile(x, repeat_times=numbers_in("repeat_times", repeat_times))
     times, old = numbers_in("repeat_times", repeat_times), x.array.shape
     ndim = max(len(times), len(old))
     times = (1,) * (ndim - len(times)) + times
     full = (1,) * (ndim - len(old)) + old
-    x = eager.reshape(x, shape=_exact(full, x)) if full != old else x
+    x = eager.reshape(x, shape=full) if full != old else x
     return eager.expand(x, expand_times=times) if ndim else eager.assign(x)
 
 
@@ -468,11 +510,10 @@ def roll(
     >>> fluid.roll(fluid.to_tensor([1, 2, 3]), 1).tolist()
     [3, 1, 2]
     """
-    far = numbers_in("shifts", shifts)
-    if axis is None:
-        flat = eager.roll(eager.reshape(x, shape=(-1,)), shifts=far, dims=(0,))
-        return eager.reshape(flat, shape=_exact(x.array.shape, flat))
-    return eager.roll(x, shifts=far, dims=numbers_in("axis", axis))
+    dims = () if axis is None else numbers_in("axis", axis)
+    if appends([shifts]) is not None:
+        return eager.roll(x, shifts, dims=dims)
+    return eager.roll(x, shifts=numbers_in("shifts", shifts), dims=dims)
 
 
 def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
@@ -503,6 +544,8 @@ def meshgrid(*args: Tensor | Sequence[Tensor], name: str | None = None) -> list[
     vectors: list[Any] = (
         list(args[0]) if len(args) == 1 and isinstance(args[0], (list, tuple)) else list(args)
     )
+    if any(-1 in v.array.shape for v in vectors):
+        return eager.meshgrid(vectors)
     shape = [v.array.size for v in vectors]
     grids = []
     for i, v in enumerate(vectors):
@@ -513,7 +556,7 @@ def meshgrid(*args: Tensor | Sequence[Tensor], name: str | None = None) -> list[
 
 
 def repeat_interleave(
-    x: Tensor, repeats: int, axis: int | None = None, name: str | None = None
+    x: Tensor, repeats: int | Tensor, axis: int | None = None, name: str | None = None
 ) -> Tensor:
     """x with each element repeated in its place, along a dimension, or flattened when None.
 
@@ -522,10 +565,10 @@ def repeat_interleave(
     """
     if axis is None:
         x, axis = eager.reshape(x, shape=(-1,)), 0
+    if isinstance(repeats, Operand):
+        return eager.repeat_interleave(x, repeats, dim=axis)
     if x.array.shape[axis] == -1:
-        along = normal_axis(axis, x.array.ndim)
-        parts = concat([unsqueeze(x, along + 1)] * repeats, along + 1)
-        return flatten(parts, along, along + 1)
+        return eager.repeat_interleave(x, Repeats=repeats, dim=axis)
     index = np.repeat(np.arange(+x.array.shape[axis]), repeats)
     return eager.index_select(x, index, dim=axis)
 

@@ -6,15 +6,14 @@ import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..ground.spellings import Spelling
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
+from .arithmetic import cast_to
 from .items import set_item
-from .shaping import flip, known_in_run, moveaxis, numbers_in
+from .shaping import flip, known_in_run, numbers_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,17 +192,8 @@ def diagonal_scatter(
     >>> fluid.diagonal_scatter(fluid.zeros([2, 2]), fluid.ones([2])).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    rank = x.array.ndim
-    rows, columns = normal_axis(axis1, rank), normal_axis(axis2, rank)
-    height, width = +x.array.shape[rows], +x.array.shape[columns]
-    count = max(min(height + min(offset, 0), width - max(offset, 0)), 0)
-    rest = [n for k, n in enumerate(x.array.shape) if k not in (rows, columns)]
-    _need_part("y", y, [*rest, count])
-    along = np.arange(count)
-    front = moveaxis(x, [rows, columns], [0, 1])
-    there = (along - min(offset, 0), along + max(offset, 0))
-    written = set_item(front, there, moveaxis(y, -1, 0) if rest else y)
-    return moveaxis(written, [0, 1], [rows, columns])
+    y = y if y.array.dtype == x.array.dtype else cast_to(y, x.array.dtype)
+    return eager.fill_diagonal_tensor(x, y, offset=offset, dim1=axis1, dim2=axis2)
 
 
 fill_diagonal_tensor: Callable[..., Tensor] = Spelling({"axis1": "dim1", "axis2": "dim2"})(

@@ -25,7 +25,23 @@ def _need_size(*others: Any) -> NoReturn:
 
 
 class UnknownSize(int):
-    """A size that is known when the program runs: -1, with which nothing can be computed."""
+    """A size that is known when the program runs: -1, with which nothing can be computed.
+
+    Args:
+        variable: has the size.
+        axis: along which dimension.
+    """
+
+    variable: Variable
+    axis: int
+
+    def __new__(cls, variable: Variable, axis: int) -> UnknownSize:
+        size = super().__new__(cls, -1)
+        size.variable, size.axis = variable, axis
+        return size
+
+    def __reduce__(self) -> tuple[type[int], tuple[int]]:
+        return int, (-1,)
 
 
 #: Python's methods that compute with a value
@@ -65,7 +81,8 @@ class AbstractArray(Shaped):
     @property
     def shape(self) -> AbstractShape:
         """The declared sizes."""
-        return AbstractShape(UnknownSize(-1) if n < 0 else n for n in self.variable.shape)
+        sizes = enumerate(self.variable.shape)
+        return AbstractShape(UnknownSize(self.variable, k) if n < 0 else n for k, n in sizes)
 
     @property
     def dtype(self) -> np.dtype[Any]:

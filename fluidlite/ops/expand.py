@@ -182,7 +182,7 @@ class expand_v2(Spreading):
         if Shape is None and not expand_shapes_tensor:
             return X.with_shape(self.spread(X.shape, self.kept(X.shape, self.shape)))
         sizes = foretold(self.shape, Shape, expand_shapes_tensor)
-        return None if sizes is None else X.with_shape((-1,) * len(sizes))
+        return None if sizes is None else X.with_shape(max(n, -1) for n in sizes)
 
     def kept(self, shape: Shape, wanted: Sequence[int]) -> Shape:
         """The sizes, those of X in place of -1."""

@@ -70,17 +70,25 @@ def arange(start: Any, end: Any, step: Any, dtype: Any, *given: Any) -> Any:
     elif dtype is None:
         whole = all(isinstance(bound, (int, np.integer)) for bound in bounds)
         dtype = "int64" if whole else get_default_dtype()
-    return layers.range(start, end, step, as_dtype(dtype))
+    numbers = layers.range(start, end, step, as_dtype(dtype))
+    if not any(isinstance(bound, Variable) for bound in bounds):
+        numbers.declare([len(np.arange(*bounds))])
+    return numbers
 
 
 @building(creation.linspace)
 def linspace(start: Any, stop: Any, num: Any, dtype: Any, *given: Any) -> Any:
-    return layers.linspace(start, stop, num, _type(dtype))
+    kind = _type(dtype)
+    ends = [layers.cast(n, kind) if isinstance(n, Variable) else n for n in (start, stop)]
+    numbers = layers.linspace(*ends, num, kind)
+    if not isinstance(num, Variable):
+        numbers.declare([int(num)])
+    return numbers
 
 
 @building(creation.logspace)
 def logspace(start: Any, stop: Any, num: Any, base: float, dtype: Any, *given: Any) -> Any:
-    powers = layers.linspace(start, stop, num, _type(dtype))
+    powers = linspace(start, stop, num, dtype)
     return layers.elementwise_pow(layers.fill_constant([1], powers.dtype, base), powers)
 
 

@@ -119,17 +119,17 @@ def at_once(function, text, make, dtype):
     return found
 
 
-def variable_of(feed, rows=True):
+def variable_of(feed, unknown=0):
     """What makes a variable of a name and an array, which goes into a feed.
 
     Args:
         feed: name -> array.
-        rows: whether the first size is declared.
+        unknown: how many sizes, from the first on, are not declared; all when None.
     """
 
     def make(name, value):
         feed[name] = value
-        shape = value.shape if rows else (None, *value.shape[1:])
+        shape = [None] * len(value.shape[:unknown]) + [*value.shape][len(value.shape[:unknown]) :]
         made = fluid.data(name, shape, str(value.dtype))
         made.stop_gradient = value.dtype.kind != "f"
         return made
@@ -137,17 +137,17 @@ def variable_of(feed, rows=True):
     return make
 
 
-def compare(function, text, make, dtype, rows=True):
+def compare(function, text, make, dtype, unknown=0):
     """Check that a function gives the same on variables as on tensors, and its gradients do.
 
     Args:
         function, text, make, dtype: as of :func:`at_once`.
-        rows: whether the first sizes of variables are declared.
+        unknown: as of :func:`variable_of`.
     """
     wanted = at_once(function, text, make, dtype)
     with fluid.program_guard(fluid.Program(), fluid.Program()):
         feed = {}
-        names = Names(variable_of(feed, rows), dtype, f=function)
+        names = Names(variable_of(feed, unknown), dtype, f=function)
         outs = leaves(eval(f"f({text})", names))
         check_program(wanted, outs, names, feed, dtype)
 

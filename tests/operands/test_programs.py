@@ -82,7 +82,7 @@ def test_a_module_that_fails_appends_nothing():
 @pytest.mark.parametrize(
     "call, name",
     [
-        (lambda x: fluid.unique(x, axis=0), "unique"),
+        (lambda x: fluid.quantile(x, x), "quantile"),
         (lambda x: flow.is_nonzero(x), "is_nonzero"),
         (lambda x: fluid.full([2], x), "full"),
         (lambda x: fluid.flip(x, x), "flip"),
@@ -232,6 +232,12 @@ def test_sizes_and_bounds_that_a_program_computes():
         fluid.reshape(x, [n, -1]),
         fluid.reshape(x, [rows * n, 1]),
         fluid.tile(x, [1, n]),
+        fluid.topk(x, n)[0],
+        fluid.unsqueeze(x, n - 2),
+        fluid.repeat_interleave(x, n, 1),
+        fluid.roll(x, n, 0),
+        fluid.broadcast_to(x[0], [n, 3]),
+        fluid.broadcast_to(x, fluid.layers.shape(image)),
         fluid.arange(0, n),
         fluid.nn.functional.one_hot(fluid.arange(n), n),
         fluid.nn.functional.interpolate(image, [n, 6]),
@@ -239,5 +245,22 @@ def test_sizes_and_bounds_that_a_program_computes():
     assert [out.shape for out in outs[:2]] == [(-1, -1), (-1, 1)]
     found = run(*outs, x=np.arange(6, dtype="float32").reshape(2, 3), n=np.array([3], "int32"))
     shapes = [value.shape for value in found]
-    assert shapes == [(3, 2), (6, 1), (2, 9), (3,), (3, 3), (1, 1, 3, 6)]
-    assert found[3].tolist() == [0, 1, 2] and np.array_equal(found[4], np.eye(3))
+    assert shapes[:5] == [(3, 2), (6, 1), (2, 9), (2, 3), (2, 1, 3)]
+    assert shapes[5:9] == [(2, 9), (2, 3), (3, 3), (1, 1, 2, 3)]
+    assert shapes[9:] == [(3,), (3, 3), (1, 1, 3, 6)]
+    assert found[9].tolist() == [0, 1, 2] and np.array_equal(found[10], np.eye(3))
+
+
+def test_transforms_of_unknown_sizes_have_the_sizes_that_are_named():
+    x, value = fluid.data("x", [None, None], "float32"), np.eye(3, 4, dtype="float32")
+    fft = fluid.paddle.fft
+    outs = [fft.rfft(x, 6, 0), fft.fftshift(x), fft.ifftshift(x, 1), fluid.randint_like(x, 1)]
+    found = run(*outs, x=value)
+    wanted = [
+        np.fft.rfft(value, 6, 0),
+        np.fft.fftshift(value),
+        np.fft.ifftshift(value, 1),
+        0 * value,
+    ]
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)

@@ -376,3 +376,12 @@ def test_an_input_spec_may_name_sizes(tmp_path):
     loaded = paddle.jit.load(str(tmp_path / "model"))
     names = {v.name: v.size_names for v in loaded.program().list_vars() if v.size_names}
     assert names["x"] == ("batch", None) and len(names) > 2
+
+
+def test_numbers_between_bounds_that_are_known_have_a_known_size():
+    some = [paddle.arange(1, 10, 3), paddle.linspace(0, 1, 5), paddle.logspace(0, 3, 4)]
+    assert [tuple(one.shape) for one in some] == [(3,), (5,), (4,)]
+    start = paddle.static.data("start", [1], "float32")
+    wide = paddle.linspace(start, 4, 3, dtype="float64")
+    (found,) = paddle.static.Executor().run(feed={"start": ROW[0, :1]}, fetch_list=[wide])
+    assert found.dtype == "float64" and found.tolist() == [1.0, 2.5, 4.0]

@@ -11,7 +11,7 @@ from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
 from ...functions.arithmetic import matmul
-from ...functions.shaping import numbers_in, reshape, transpose
+from ...functions.shaping import fits, numbers_in, reshape, transpose
 
 if TYPE_CHECKING:
     from ...functions.arguments import Numbers
@@ -40,7 +40,7 @@ def affine_grid(
     """
     sizes = numbers_in("out_shape", out_shape)[2:]
     rank = len(sizes)
-    if rank not in (2, 3) or list(theta.array.shape[1:]) != [rank, rank + 1]:
+    if rank not in (2, 3) or not fits(theta.array.shape[1:], [rank, rank + 1]):
         raise ShapeError(
             f"expected theta of shape [N, 2, 3] for images, or [N, 3, 4] for volumes, got "
             f"{list(theta.array.shape)} with out_shape {list(numbers_in('out_shape', out_shape))}"

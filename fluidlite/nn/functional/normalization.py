@@ -14,7 +14,7 @@ from ...functions.arithmetic import add, divide, matmul, maximum, multiply
 from ...functions.arithmetic import pow as power
 from ...functions.elementary import square
 from ...functions.reduction import norm
-from ...functions.shaping import moveaxis, reshape
+from ...functions.shaping import fits, moveaxis, reshape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +48,7 @@ def layer_norm(
     sizes = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
     shape = list(x.array.shape)
     begin = len(shape) - len(sizes)
-    if begin < 0 or shape[begin:] != sizes:
+    if begin < 0 or not fits(shape[begin:], sizes):
         raise ShapeError(f"expected x to end in the sizes {sizes}, got shape {shape}")
     if begin:
         one = [v if v is None or v.array.ndim == 1 else reshape(v, [-1]) for v in (weight, bias)]
@@ -152,7 +152,7 @@ def instance_norm(
             x, running_mean, running_var, weight, bias, epsilon=eps, data_format=data_format
         )
     x = moveaxis(x, -1, 1) if last else x
-    channels, dtype = x.array.shape[1], x.array.dtype
+    channels, dtype = +x.array.shape[1], x.array.dtype
     scale = np.ones(channels, dtype) if weight is None else weight
     shift = np.zeros(channels, dtype) if bias is None else bias
     others = tuple(range(2, x.array.ndim))

@@ -14,6 +14,7 @@ from ...errors import ArgumentError
 from ...functions.arithmetic import add, divide, matmul, maximum, multiply
 from ...functions.reduction import norm
 from ...functions.reduction import sum as total
+from ...functions.shaping import in_run
 from ...opdef.operand import Operand
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def one_hot(x: Tensor, num_classes: int, name: str | None = None) -> Tensor:
     >>> fluid.nn.functional.one_hot(fluid.to_tensor([1, 0]), 3).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
     """
+    if hasattr(num_classes, "variable"):
+        num_classes = in_run(num_classes)
     if isinstance(num_classes, Operand) and num_classes.appends is not None:
         return eager.one_hot_v2(x, num_classes)
     return eager.one_hot_v2(x, depth=int(num_classes))
@@ -145,10 +148,9 @@ def label_smooth(
     """
     if not 0 <= epsilon <= 1:
         raise ArgumentError(f"expected epsilon in [0, 1], got {epsilon!r}")
-    smooth = multiply(label, 1.0 - epsilon)
     if prior_dist is None:
-        return add(smooth, epsilon / label.array.shape[-1])
-    return add(smooth, multiply(prior_dist.detach(), epsilon))
+        return eager.label_smooth(label, epsilon=epsilon)
+    return add(multiply(label, 1.0 - epsilon), multiply(prior_dist.detach(), epsilon))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) -> Tensor:

@@ -232,7 +232,7 @@ def cross_entropy(
     if target.array.dtype.kind == "f":
         if not fits(target.array.shape, input.array.shape):
             raise _no_labels(target, f", or probabilities of shape {list(input.array.shape)}")
-        mixed = add(multiply(target, 1.0 - label_smoothing), label_smoothing / classes)
+        mixed = add(multiply(target, 1.0 - label_smoothing), label_smoothing / +classes)
         parts = multiply(logs, mixed if weights is None else multiply(mixed, weights))
         loss = neg(total(parts, dim))
         return reduced(loss, reduction)
@@ -250,7 +250,7 @@ def cross_entropy(
         every = divide(total(every), total(shares))
     else:
         every = reduced(every, reduction)
-    return add(multiply(right, 1.0 - label_smoothing), multiply(every, label_smoothing / classes))
+    return add(multiply(right, 1.0 - label_smoothing), multiply(every, label_smoothing / +classes))
 
 
 def binary_cross_entropy(

@@ -83,7 +83,7 @@ def batch_norm(
         raise located(
             ShapeError, f"expected more than one element for each channel, got {list(shape)}"
         )
-    ones, zeros = np.ones(shape[1], dtype), np.zeros(shape[1], dtype)
+    ones, zeros = np.ones(+shape[1], dtype), np.zeros(+shape[1], dtype)
     outs = eager.batch_norm.all(
         input,
         ones if weight is None else weight,
