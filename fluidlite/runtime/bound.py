@@ -144,6 +144,8 @@ def bind(
     if calls is None:
         calls = plan.bound.keep(scope, {})
     if calls.get(segment, _UNBOUND)[0] != scope.revision:
+        for retired in calls.keys() - plan.functions:  # which would keep their memory
+            calls.pop(retired, None)
         while len(calls) >= FUNCTIONS_KEPT:
             calls.pop(next(iter(calls)))
         calls[segment] = scope.revision, _bound(plan, segment, feed, fetches, scope, state)

@@ -76,6 +76,7 @@ class Buffers:
     def __init__(self, makers: Sequence[Callable[..., Any]]) -> None:
         self._makers = makers
         self._idle: list[tuple[Any, ...]] = []  # a list gives each item to one thread
+        self._most_idle = 2
 
     def take(self) -> tuple[Any, ...]:
         """A set that no other run has."""
@@ -97,5 +98,10 @@ class Buffers:
 
     def give_back(self, taken: tuple[Any, ...]) -> None:
         """Let another run have a set."""
-        if len(self._idle) < 2:
+        if len(self._idle) < self._most_idle:
             self._idle.append(taken)
+
+    def let_go(self) -> None:
+        """Keep no set: nothing is run in them any more."""
+        self._most_idle = 0
+        self._idle.clear()

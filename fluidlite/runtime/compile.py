@@ -183,6 +183,12 @@ class CompiledSegment:
         if self.donatable.get(name) == (array.shape, array.dtype):
             self.donated[name] = array
 
+    def retire(self) -> None:
+        """Give back the memory of runs: another segment takes this one's place."""
+        self.donated.clear()
+        if self.is_ready:
+            self.buffers.let_go()
+
     def _watched(self, kind: str) -> dict[int, list[Value]]:
         """By number of an instruction that a watch is told about, the values that it is given."""
         if kind == "times":

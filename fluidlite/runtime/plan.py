@@ -247,6 +247,11 @@ class Plan(BlockPlan):
         return only.last if isinstance(only, Segment) else None
 
     @property
+    def functions(self) -> set[Any]:
+        """What its segments are for shapes that are known: compiled, or why they are not."""
+        return {each for segment in segments_in(self.items) for each in segment.functions.values()}
+
+    @property
     def footprint(self) -> Footprint | None:
         """What a run takes of memory; None where not all of the program is compiled: before the
         second run with the same shapes, and where a part depends on values.

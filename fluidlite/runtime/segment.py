@@ -192,6 +192,7 @@ def function_for(
         functions[key] = known
     elif known is not None and known.improvement is not None and known.improvement.is_ready():
         known.improvement = None
+        known.retire()
         known = functions[key] = known.improved()
     found: CompiledSegment | None = known
     return found

@@ -4,6 +4,7 @@ import gc
 import sys
 import threading
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -90,6 +91,24 @@ def test_an_executor_that_is_closed_lets_go_of_its_plans():
     plan = weakref.ref(exe.plan(fetch_list=[y]))
     exe.close()
     assert not alive([plan])
+
+
+def test_a_plan_that_is_made_anew_lets_go_of_the_memory_of_the_one_before():
+    x = fluid.data("x", [4, 3000])
+    loss = layers.mean(layers.square(layers.fc(layers.exp(x), 50)))
+    fluid.optimizer.Adam().minimize(loss)
+    exe, feed = fluid.Executor(), {"x": np.zeros([4, 3000], "float32")}
+    exe.run(fluid.default_startup_program())
+    for _ in range(4):
+        exe.run(feed=feed, fetch_list=[loss])
+    before = exe.plan(fetch_list=[loss]).compiled
+    assert before.donated
+    memory = [array for array in before.buffers.take() if type(array) is np.ndarray]
+    gone = [weakref.ref(each) for each in (before, *memory, *before.donated.values())]
+    before.improvement = SimpleNamespace(is_ready=lambda: True)
+    del before, memory
+    exe.run(feed=feed, fetch_list=[loss])
+    assert exe.plan(fetch_list=[loss]).compiled.is_ready and not alive(gone)
 
 
 def test_no_python_code_runs_when_a_program_an_executor_or_a_scope_dies():
