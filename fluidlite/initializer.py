@@ -368,12 +368,9 @@ class _Written(Initializer):
                 f"{var.name!r}, which is {dtype}; convert the array first"
             )
         attribute, element = self._lists[dtype]
-        listed = values.astype(dtype.dtype).reshape(-1).tolist()
-        return "assign_value", {
-            "shape": values.shape,
-            "dtype": dtype,
-            attribute: [element(value) for value in listed],
-        }
+        flat = values.astype(dtype.dtype).reshape(-1)
+        listed = flat if element is float else [element(value) for value in flat.tolist()]
+        return "assign_value", {"shape": values.shape, "dtype": dtype, attribute: listed}
 
 
 @dataclass(frozen=True)

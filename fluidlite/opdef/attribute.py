@@ -195,6 +195,21 @@ def _many(convert: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     return convert_all
 
 
+_each_single = _many(single_precision)
+
+
+def _singles(values: Any) -> tuple[float, ...]:
+    """Numbers, each by :func:`single_precision`; a parameter's millions in one step."""
+    is_array = isinstance(values, np.ndarray) and values.dtype == np.float32 and values.ndim == 1
+    if not is_array and (not isinstance(values, (list, tuple)) or {*map(type, values)} != {float}):
+        return _each_single(values)
+    with np.errstate(over="ignore"):
+        rounded = np.asarray(values, np.float32)
+    if type(values) is tuple and np.array_equal(rounded, np.asarray(values)):
+        return values  # as an operator has them already
+    return tuple(rounded.tolist())
+
+
 #: annotation -> (wire type, conversion)
 KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "int": ("INT", _int32),
@@ -207,7 +222,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "DType": ("INT", _dtype),
     "BlockRef": ("BLOCK", whole_number),
     "list[int]": ("INTS", _many(_int32)),
-    "list[float]": ("FLOATS", _many(single_precision)),
+    "list[float]": ("FLOATS", _singles),
     "list[bool]": ("BOOLEANS", _many(_bool)),
     "list[str]": ("STRINGS", _many(_str)),
     "list[Long]": ("LONGS", _many(whole_number)),

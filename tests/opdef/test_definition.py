@@ -1,5 +1,8 @@
 """What operators have in common."""
 
+import math
+
+import numpy as np
 import pytest
 
 from fluidlite.errors import DefinitionError
@@ -13,6 +16,20 @@ def test_operators_are_equal_if_type_and_attributes_are():
     assert half != lookup("scale")({"scale": 2.0})
     assert lookup("sin")() != lookup("cos")()
     assert half != 0.5
+
+
+@pytest.mark.parametrize("container", [list, tuple, np.array, lambda n: [*n[:-1], 1]])
+def test_listed_numbers_are_kept_as_a_single_one_is(container):
+    numbers = [0.1, 1e300, -1e300, 1e-50, math.nan, 3.0]
+    given = container(numbers)
+    kept = lookup("assign_value")(dict(shape=[6], dtype="float32", fp32_values=given)).fp32_values
+    each = [lookup("scale")({"scale": number}).scale for number in [*numbers[:-1], given[-1]]]
+    assert repr(kept) == repr(tuple(each))
+    again = lookup("assign_value")(dict(shape=[6], dtype="float32", fp32_values=kept)).fp32_values
+    assert repr(again) == repr(kept)
+    whole = np.array([0.1, math.inf, math.nan], "float32")
+    made = lookup("assign_value")(dict(shape=[3], dtype="float32", fp32_values=whole))
+    assert made.fp32_values[:2] == (each[0], math.inf)
 
 
 def defined(**body):
