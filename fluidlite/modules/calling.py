@@ -46,8 +46,7 @@ class FunctionCaller:
         if "function" in own and "forward" not in own and cls._told is not None:
             cls.forward = _forward(cls, cls._told)  # type: ignore[method-assign]
         if "function" in own and cls.function.__doc__:
-            options = own.get("__annotations__", ()) if function is None else own["_fields"]
-            cls.__doc__ = _documented(cls, options)
+            cls.__doc__ = _documented(cls, (*cls._fields, *own.get("__annotations__", ())))
 
     def _unusual(self, options: dict[str, Any]) -> dict[str, Any]:
         """The options that are not as by default."""

@@ -95,6 +95,30 @@ class _Named(FunctionLayer):
     name: str | None = None
 
 
+@from_fields
+class _Scaled(FunctionLayer):
+    """A function of a factor."""
+
+    alpha: float = 1.0
+    name: str | None = None
+
+
+@from_fields
+class _Cut(FunctionLayer):
+    """A function that changes at a threshold."""
+
+    threshold: float = 0.5
+    name: str | None = None
+
+
+@from_fields
+class _Along(FunctionLayer):
+    """A function along a dimension."""
+
+    axis: int = -1
+    name: str | None = None
+
+
 class ReLU(_Named, calls=F.relu):
     """The larger of x and 0.
 
@@ -106,14 +130,10 @@ class ReLU(_Named, calls=F.relu):
 class ReLU6(_Named, calls=F.relu6): ...
 
 
-class ELU(FunctionLayer):
-    @options_of(F.elu)
-    def __init__(self) -> None: ...
+class ELU(_Scaled, calls=F.elu): ...
 
 
-class CELU(FunctionLayer):
-    @options_of(F.celu)
-    def __init__(self) -> None: ...
+class CELU(_Scaled, calls=F.celu): ...
 
 
 class SELU(FunctionLayer):
@@ -131,9 +151,10 @@ class GELU(FunctionLayer):
     def __init__(self) -> None: ...
 
 
-class LeakyReLU(FunctionLayer):
-    @options_of(F.leaky_relu)
-    def __init__(self) -> None: ...
+@from_fields
+class LeakyReLU(FunctionLayer, calls=F.leaky_relu):
+    negative_slope: float = 0.01
+    name: str | None = None
 
 
 class Sigmoid(_Named, calls=F.sigmoid): ...
@@ -148,24 +169,15 @@ class Tanh(_Named, calls=F.tanh): ...
 class Tanhshrink(_Named, calls=F.tanhshrink): ...
 
 
-@from_fields
-class Softmax(FunctionLayer):
+class Softmax(_Along, calls=F.softmax):
     """Exponentials divided by their sum along ``axis``.
 
     >>> fluid.nn.Softmax()(fluid.zeros([1, 2])).tolist()
     [[0.5, 0.5]]
     """
 
-    axis: int = -1
-    name: str | None = None
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.softmax)
 
-
-@from_fields
-class LogSoftmax(FunctionLayer):
-    axis: int = -1
-    name: str | None = None
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.log_softmax)
+class LogSoftmax(_Along, calls=F.log_softmax): ...
 
 
 class Softplus(FunctionLayer):
@@ -176,14 +188,10 @@ class Softplus(FunctionLayer):
 class Softsign(_Named, calls=F.softsign): ...
 
 
-class Softshrink(FunctionLayer):
-    @options_of(F.softshrink)
-    def __init__(self) -> None: ...
+class Softshrink(_Cut, calls=F.softshrink): ...
 
 
-class Hardshrink(FunctionLayer):
-    @options_of(F.hardshrink)
-    def __init__(self) -> None: ...
+class Hardshrink(_Cut, calls=F.hardshrink): ...
 
 
 class Hardsigmoid(_Named, calls=F.hardsigmoid): ...
@@ -206,9 +214,9 @@ class Swish(_Named, calls=F.swish): ...
 class Mish(_Named, calls=F.mish): ...
 
 
-class ThresholdedReLU(FunctionLayer):
-    @options_of(F.thresholded_relu)
-    def __init__(self) -> None: ...
+@from_fields
+class ThresholdedReLU(_Cut, calls=F.thresholded_relu):
+    threshold: float = 1.0
 
 
 class Maxout(FunctionLayer):
@@ -216,9 +224,7 @@ class Maxout(FunctionLayer):
     def __init__(self) -> None: ...
 
 
-class GLU(FunctionLayer):
-    @options_of(F.glu)
-    def __init__(self) -> None: ...
+class GLU(_Along, calls=F.glu): ...
 
 
 class PReLU(TensorLayer):

@@ -33,6 +33,15 @@ class LossLayer(FunctionLayer):
         super().begin(given)
 
 
+@from_fields
+class _Reduced(LossLayer):
+    """A loss whose only option is how it is reduced."""
+
+    reduction: str = "mean"
+    name: str | None = None
+    _inputs: ClassVar[tuple[str, ...]] = ("input", "label")
+
+
 class CrossEntropyLoss(LossLayer):
     """The cross entropy of logits: :func:`~fluidlite.nn.functional.cross_entropy`.
 
@@ -54,9 +63,7 @@ class MSELoss(LossLayer):
     _inputs: ClassVar[tuple[str, ...]] = ("input", "label")
 
 
-class L1Loss(LossLayer):
-    @options_of(F.l1_loss, 2)
-    def __init__(self) -> None: ...
+class L1Loss(_Reduced, calls=F.l1_loss): ...
 
 
 class SmoothL1Loss(LossLayer):
@@ -89,9 +96,7 @@ class KLDivLoss(LossLayer):
     _looks_late: ClassVar[bool] = True
 
 
-class SoftMarginLoss(LossLayer):
-    @options_of(F.soft_margin_loss, 2)
-    def __init__(self) -> None: ...
+class SoftMarginLoss(_Reduced, calls=F.soft_margin_loss): ...
 
 
 class HingeEmbeddingLoss(LossLayer):

@@ -194,12 +194,7 @@ def birnn(
     time_major: bool = False,
     **kwargs: Any,
 ) -> tuple[Any, Any]:
-    """What :class:`BiRNN` gives, in one call.
-
-    Args:
-        cell_fw, cell_bw, time_major: as of the class.
-        inputs, initial_states, sequence_length, kwargs: as of its calls.
-    """
+    """What :class:`BiRNN` gives, in one call; arguments as of the class and of its calls."""
     runner = BiRNN(cell_fw, cell_bw, time_major)
     return runner(inputs, initial_states, sequence_length, **kwargs)
 

@@ -25,6 +25,13 @@ class _AlongDim(FunctionModule):
     dim: int | None = None
 
 
+@from_fields
+class _Shrink(FunctionModule):
+    """A function that takes small numbers for 0."""
+
+    lambd: float = 0.5
+
+
 class ReLU(FunctionModule):
     @options_of(F.relu)
     def __init__(self) -> None: ...
@@ -100,14 +107,10 @@ class Hardsigmoid(_InPlace, calls=F.hardsigmoid): ...
 class Hardswish(_InPlace, calls=F.hardswish): ...
 
 
-class Hardshrink(FunctionModule):
-    @options_of(F.hardshrink)
-    def __init__(self) -> None: ...
+class Hardshrink(_Shrink, calls=F.hardshrink): ...
 
 
-class Softshrink(FunctionModule):
-    @options_of(F.softshrink)
-    def __init__(self) -> None: ...
+class Softshrink(_Shrink, calls=F.softshrink): ...
 
 
 @from_fields

@@ -27,12 +27,14 @@ __all__ = [
 ]  # fmt: skip
 
 
+@from_fields
 class _Activation(FunctionLayer):
-    _functions = F.__name__
-    _shown = "name?"
+    name: str | None = None
+    _functions: ClassVar[str] = F.__name__
+    _shown: ClassVar[str] = "name?"
 
 
-class ReLU(_Activation):
+class ReLU(_Activation, calls=F.relu):
     """Each value, or 0 where it is negative.
 
     >>> from fluidlite import paddle
@@ -41,13 +43,8 @@ class ReLU(_Activation):
     [0.0, 1.0]
     """
 
-    @options_of(F.relu)
-    def __init__(self) -> None: ...
 
-
-class ReLU6(_Activation):
-    @options_of(F.relu6)
-    def __init__(self) -> None: ...
+class ReLU6(_Activation, calls=F.relu6): ...
 
 
 class LeakyReLU(_Activation):
