@@ -12,7 +12,8 @@ from typing import Any
 
 #: what a module's ``def`` and ``class`` make; what decorators make of them has a ``__wrapped__``
 _DEFINED = (type, types.FunctionType)
-_GROUND = f"{__package__}."
+#: modules whose functions build modules, and are given by none
+_BUILDERS = f"{__package__}.", "fluidlite.paddle.holders"
 _LANGUAGE = ("annotations", "TYPE_CHECKING")
 
 
@@ -69,7 +70,7 @@ def is_given(name: str, value: Any) -> bool:
     """
     if name.startswith("_") or name in _LANGUAGE or isinstance(value, types.ModuleType):
         return False
-    return not (isinstance(value, types.FunctionType) and value.__module__.startswith(_GROUND))
+    return not (isinstance(value, types.FunctionType) and value.__module__.startswith(_BUILDERS))
 
 
 def _is_defined(name: str, value: Any, where: str) -> bool:

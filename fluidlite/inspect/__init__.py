@@ -5,45 +5,46 @@ where do they come from.
 from __future__ import annotations
 
 from ..ground.missing_names import answer
-from ..ground.public_names import list_public_names
+from ..ground.public_names import list_given_names
 from ..ground.tracebacks import api_boundaries
-from .correspondence import Correspondence, correspondence
-from .debugging import Debugger
-from .diff import Difference, diff
-from .explain import Explanation, explain_gradient
-from .exports import to_dot, to_mermaid, to_networkx
-from .gradcheck import gradcheck
-from .highlight import show
-from .html import to_html
-from .memory import Timeline, memory_timeline
-from .network import (
-    CriticalPath,
-    RepeatedLayers,
-    critical_path,
-    dominators,
-    gradient_cut,
-    repeated_layers,
-    value_graph,
-)
-from .notebook import Page
-from .operators import explain
-from .picture import draw, to_svg
-from .report import Report
-from .scan import Scan, scan
-from .stepping import Trace, is_infinite, is_nan, trace
-from .summary import Summary, summary
-from .terminal import debug
-from .value_summary import Digest
+from .correspondence import Correspondence as Correspondence
+from .correspondence import correspondence as correspondence
+from .debugging import Debugger as Debugger
+from .diff import Difference as Difference
+from .diff import diff as diff
+from .explain import Explanation as Explanation
+from .explain import explain_gradient as explain_gradient
+from .exports import to_dot as to_dot
+from .exports import to_mermaid as to_mermaid
+from .exports import to_networkx as to_networkx
+from .gradcheck import gradcheck as gradcheck
+from .highlight import show as show
+from .html import to_html as to_html
+from .memory import Timeline as Timeline
+from .memory import memory_timeline as memory_timeline
+from .network import CriticalPath as CriticalPath
+from .network import RepeatedLayers as RepeatedLayers
+from .network import critical_path as critical_path
+from .network import dominators as dominators
+from .network import gradient_cut as gradient_cut
+from .network import repeated_layers as repeated_layers
+from .network import value_graph as value_graph
+from .notebook import Page as Page
+from .operators import explain as explain
+from .picture import draw as draw
+from .picture import to_svg as to_svg
+from .report import Report as Report
+from .scan import Scan as Scan
+from .scan import scan as scan
+from .stepping import Trace as Trace
+from .stepping import is_infinite as is_infinite
+from .stepping import is_nan as is_nan
+from .stepping import trace as trace
+from .summary import Summary as Summary
+from .summary import summary as summary
+from .terminal import debug as debug
+from .value_summary import Digest as Digest
 
-__all__ = [
-    "to_html", "Page", "draw", "to_svg", "to_dot", "to_mermaid", "to_networkx", "show", "diff",
-    "Difference", "summary", "Summary", "memory_timeline", "Timeline", "explain", "trace", "Trace",
-    "Debugger", "debug", "Digest", "is_nan", "is_infinite", "explain_gradient", "Explanation",
-    "gradcheck", "Report", "scan", "Scan", "value_graph", "dominators", "critical_path",
-    "CriticalPath", "gradient_cut", "repeated_layers", "RepeatedLayers", "correspondence",
-    "Correspondence",
-]  # fmt: skip
-
-list_public_names(globals())
+list_given_names(globals())
 api_boundaries(globals())
 answer(globals())

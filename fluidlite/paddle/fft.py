@@ -22,17 +22,10 @@ from ..functions.fourier import irfftn as irfftn
 from ..functions.fourier import rfft as rfft
 from ..functions.fourier import rfft2 as rfft2
 from ..functions.fourier import rfftn as rfftn
-from ..ground.public_names import list_public_names
+from ..ground.public_names import list_given_names
 from ..ground.tracebacks import api_boundaries
 from .frequencies import fftfreq as fftfreq
 from .frequencies import rfftfreq as rfftfreq
 
-__all__ = [
-    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2",
-    "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2",
-    "rfftfreq", "rfftn",
-]  # fmt: skip
-
-
-list_public_names(globals())
+list_given_names(globals())
 api_boundaries(globals(), quick=True, imported=True, but=("fftfreq", "rfftfreq"))
