@@ -17,7 +17,7 @@ from ..opdef.operand import Operand
 from ..opdef.reverse_sweep import NodeOutput
 from .engine import located
 from .mode import RecordingGuard, thread
-from .nodes import GradNode, NamedStep
+from .nodes import GradNode, StepOfFunction
 from .recording import TensorRecord, caller
 from .saving import Packed, packed
 from .sweep import BackwardPass, described
@@ -170,17 +170,15 @@ class PyLayerContext(Described):
         return cotangents
 
 
-class _Called:
-    """How cotangents pass a user's function: stands in place of a gradient rule."""
+class _Called(StepOfFunction):
+    """How cotangents pass a user's function."""
 
-    __slots__ = ("backward", "forms", "op", "places", "single")
+    __slots__ = ("backward", "forms")
 
     def __init__(self, name: str, backward: Callable[..., Any], forms: Sequence[Any]) -> None:
-        self.op = NamedStep(name)
+        super().__init__(name)
         self.backward = backward
         self.forms = forms
-        self.places: Sequence[Any] = ()
-        self.single = False
 
     def pull(
         self, sweep: BackwardPass, node: GradNode, cotangent: dict[int, Any], take: Any

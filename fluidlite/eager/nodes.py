@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .source import SourceLine, located_line
@@ -52,6 +53,21 @@ class NamedStep(NamedTuple):
     """Stands in place of the operator of a node that has none."""
 
     type: str  #: what messages call it
+
+
+class StepOfFunction:
+    """Stands in place of the gradient rule of a node that is a call of a user's function.
+
+    Args:
+        name: what messages call it.
+    """
+
+    __slots__ = ("op", "places", "single")
+
+    def __init__(self, name: str) -> None:
+        self.op = NamedStep(name)
+        self.places: Sequence[Any] = ()
+        self.single = False
 
 
 def moment() -> int:

@@ -10,7 +10,7 @@ from ..errors import ArgumentError, OverwrittenError
 from ..opdef.reverse_sweep import NodeOutput
 from .engine import located, tensors_in
 from .mode import enable_grad, thread
-from .nodes import GradNode, NamedStep
+from .nodes import GradNode, StepOfFunction
 from .prepared import Generator, generator
 from .recording import TensorRecord, caller
 from .sweep import BackwardPass, described, node_of
@@ -64,7 +64,7 @@ def checkpoint(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R
         return result
     part.read(edges)
     name = getattr(function, "__name__", type(function).__name__)
-    node = GradNode(_Again(name), tuple(edges), None, None, part, *caller())
+    node = GradNode(_Again(f"checkpoint of {name}"), tuple(edges), None, None, part, *caller())
     tensors: Any = [
         out.results(out.array) if out.stop else out.results(out.array, NodeOutput(node, i), False)
         for i, out in enumerate(outs)
@@ -176,15 +176,10 @@ class _Inside(BackwardPass):
         return cotangent if node in self._ends else super().hooked(node, cotangent)
 
 
-class _Again:
-    """How cotangents pass a checkpoint: stands in place of a gradient rule."""
+class _Again(StepOfFunction):
+    """How cotangents pass a checkpoint."""
 
-    __slots__ = ("op", "places", "single")
-
-    def __init__(self, name: str) -> None:
-        self.op = NamedStep(f"checkpoint of {name}")
-        self.places: Sequence[Any] = ()
-        self.single = False
+    __slots__ = ()
 
     def pull(
         self, sweep: BackwardPass, node: GradNode, cotangent: Mapping[int, Any], take: Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,28 +56,10 @@ def _randperm(n: int, generator: Generator | None = None, dtype: DTypeLike = "in
         return creation.randperm(n, dtype)
 
 
-rand: Function = ONEFLOW(
-    _rand,
-    "rand",
-    order="*size, dtype, generator",
-    then=made,
-    shape="size",
-    doc="""
-    >>> fluid.flow.rand(2, 3).shape
-    oneflow.Size([2, 3])
-    """,
-)
-randn: Function = ONEFLOW(
-    _randn,
-    "randn",
-    order="*size, dtype, generator",
-    then=made,
-    shape="size",
-    doc="""
-    >>> fluid.flow.randn(2, 3).shape
-    oneflow.Size([2, 3])
-    """,
-)
+_SIZED = ">>> fluid.flow.{}(2, 3).shape\noneflow.Size([2, 3])"
+_DRAWN: dict[str, Any] = dict(order="*size, dtype, generator", then=made, shape="size")
+rand: Function = ONEFLOW(_rand, "rand", _SIZED.format("rand"), **_DRAWN)
+randn: Function = ONEFLOW(_randn, "randn", _SIZED.format("randn"), **_DRAWN)
 full: Function = ONEFLOW(
     creation.filled,
     "full",

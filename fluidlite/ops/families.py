@@ -42,11 +42,7 @@ def of_x(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
 
 
 def of_y(slope: Callable[[Any, Any, Any], Any]) -> Callable[..., Any]:
-    """A gradient rule that reads Out.
-
-    Args:
-        slope: takes an interpreter, Out and the cotangent of Out; gives that of X.
-    """
+    """A gradient rule that reads Out, and not X; see :func:`of_x`."""
 
     def grad(self, f, Out, dOut):
         return dict(X=lambda: slope(f, Out, dOut))

@@ -48,12 +48,22 @@ def default_collate_fn(batch: Sequence[Any]) -> Any:
 
 def _stacked(field: str, values: Sequence[Any]) -> Any:
     arrays = [np.asarray(value) for value in values]
-    shapes = {array.shape for array in arrays}
+    return stacked(arrays, f"field {field} of the samples of a batch has")
+
+
+def stacked(arrays: Sequence[Any], what: str) -> Any:
+    """Arrays of one shape as one.
+
+    Args:
+        arrays: they.
+        what: how the error begins where they have others.
+    """
+    shapes = {np.shape(array) for array in arrays}
     if len(shapes) > 1:
         one, other = sorted(map(list, shapes))[:2]
         raise ArgumentError(
-            f"field {field} of the samples of a batch has shapes {one} and {other}; pad them in "
-            f"the data set, or give the loader a collate_fn that does"
+            f"{what} shapes {one} and {other}; pad them in the data set, or give the loader a "
+            f"collate_fn that does"
         )
     return np.stack(arrays)
 

@@ -62,13 +62,6 @@ class AdamW(_OfMoments):
 
     Args:
         weight_decay: times the rate and the weight is subtracted.
-
-    >>> weight = fluid.flow.nn.Parameter(fluid.flow.ones(1))
-    >>> optimizer = fluid.flow.optim.AdamW([weight], lr=0.1, weight_decay=0.0)
-    >>> (2 * weight).sum().backward()
-    >>> optimizer.step()
-    >>> weight.detach().numpy().round(4)
-    array([0.9], dtype=float32)
     """
 
     amsgrad: bool = False
@@ -87,13 +80,6 @@ class LAMB(_OfMoments):
     Args:
         weight_decay: how much weights are drawn to 0.
         adam_w_mode: the decay is a part of the step; if not, of the gradient.
-
-    >>> weight = fluid.flow.nn.Parameter(fluid.flow.ones(1))
-    >>> optimizer = fluid.flow.optim.LAMB([weight], lr=0.1)
-    >>> (2 * weight).sum().backward()
-    >>> optimizer.step()
-    >>> weight.detach().numpy().round(4)
-    array([0.9], dtype=float32)
     """
 
     adam_w_mode: bool = True

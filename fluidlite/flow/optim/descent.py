@@ -67,13 +67,6 @@ class RMSprop(Optimizer):
         eps: added under the root.
         momentum: how much of a running sum of steps stays.
         centered: subtract the square of the mean gradient under the root.
-
-    >>> weight = fluid.flow.nn.Parameter(fluid.flow.ones(1))
-    >>> optimizer = fluid.flow.optim.RMSprop([weight], lr=0.1)
-    >>> (2 * weight).sum().backward()
-    >>> optimizer.step()
-    >>> weight.detach().numpy().round(4)
-    array([0.], dtype=float32)
     """
 
     params: Parameters
@@ -105,13 +98,6 @@ class Adagrad(Optimizer):
     Args:
         lr_decay: the rate is divided by 1 + lr_decay times the number of steps before.
         initial_accumulator_value: what the sum begins with.
-
-    >>> weight = fluid.flow.nn.Parameter(fluid.flow.ones(1))
-    >>> optimizer = fluid.flow.optim.Adagrad([weight], lr=0.1)
-    >>> (2 * weight).sum().backward()
-    >>> optimizer.step()
-    >>> weight.detach().numpy().round(4)
-    array([0.9], dtype=float32)
     """
 
     params: Parameters
@@ -139,13 +125,6 @@ class Adadelta(Optimizer):
         lr: what steps are multiplied with.
         rho: how much of the means stays.
         eps: added under the roots.
-
-    >>> weight = fluid.flow.nn.Parameter(fluid.flow.ones(1))
-    >>> optimizer = fluid.flow.optim.Adadelta([weight], lr=1.0)
-    >>> (2 * weight).sum().backward()
-    >>> optimizer.step()
-    >>> weight.detach().numpy().round(4)
-    array([0.9968], dtype=float32)
     """
 
     params: Parameters

@@ -33,7 +33,15 @@ OPTIMIZERS = Family(
         "amsgrad": "divide by the root of the largest mean of squares so far.",
         "do_bias_correction": "make up for means that begin with 0.",
         "maximize": "go with the gradient.",
-    }
+    },
+    example="""
+    >>> weight = fluid.flow.nn.Parameter(fluid.flow.ones(1))
+    >>> optimizer = fluid.flow.optim.{name}([weight], lr=0.1)
+    >>> (2 * weight).sum().backward()
+    >>> optimizer.step()
+    >>> weight.item() < 1
+    True
+    """,
 )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...eager.recording import TensorRecord
 from ...errors import ArgumentError, FluidError
+from ...readers.collation import stacked
 
 
 class _UnevenError(FluidError, RuntimeError, ValueError):
@@ -26,15 +27,7 @@ def collated(batch: Sequence[Any]) -> Any:
     """
     first = batch[0]
     if isinstance(first, (TensorRecord, np.ndarray, np.number)):
-        arrays = [as_arrays(each) for each in batch]
-        shapes = {np.shape(each) for each in arrays}
-        if len(shapes) > 1:
-            one, other = sorted(map(list, shapes))[:2]
-            raise ArgumentError(
-                f"samples of a batch have shapes {one} and {other}; pad them in the data set, or "
-                f"give the loader a collate_fn that does"
-            )
-        return np.stack(arrays)
+        return stacked([as_arrays(each) for each in batch], "samples of a batch have")
     if isinstance(first, (bool, int, float)):
         return np.array(batch)
     if isinstance(first, (str, bytes)):
