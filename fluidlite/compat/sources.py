@@ -74,11 +74,11 @@ SOURCES: dict[str, str] = {
     "paddle.fluid.contrib.quantize": "",
     "paddle.fluid.contrib.slim": "",
     "paddle.fluid.contrib.slim.quantization": (
-        "compat.modules.quantization compat.modules.calibration"
+        "quantization.passes quantization.calibration quantization.stored_weights"
     ),
     "paddle.fluid.contrib.utils": "",
-    "paddle.fluid.core": "compat.modules.core core inference.analysis compat.modules.graphs",
-    "paddle.fluid.core_avx": "compat.modules.core core inference.analysis compat.modules.graphs",
+    "paddle.fluid.core": "compat.modules.core core inference.analysis quantization.graphs",
+    "paddle.fluid.core_avx": "compat.modules.core core inference.analysis quantization.graphs",
     "paddle.fluid.core.ops": "compat.modules.operators",
     "paddle.fluid.core.var_names": "",
     "paddle.fluid.data": "input",
@@ -107,7 +107,7 @@ SOURCES: dict[str, str] = {
     "paddle.fluid.evaluator": "compat.modules.evaluator",
     "paddle.fluid.executor": "runtime.executor scope readers.dataset_runs compat.modules.running",
     "paddle.fluid.framework": (
-        "compat.modules.framework framework dygraph.complex_variable compat.modules.graph_views"
+        "compat.modules.framework framework dygraph.complex_variable quantization.graph_views"
     ),
     "paddle.fluid.incubate": "incubate",
     "paddle.fluid.incubate.fleet": "",

@@ -856,7 +856,7 @@ class VariableMethods(Arithmetic):
     def renorm_(self, p: float, axis: int, max_norm: float, name: str | None = None) -> Variable:
         """x with each slice along a dimension shrunk until its p-norm is at most a number, in place."""
 
-    def repeat_interleave(self, repeats: int, axis: int | None = None, name: str | None = None) -> Variable:
+    def repeat_interleave(self, repeats: int | Variable, axis: int | None = None, name: str | None = None) -> Variable:
         """x with each element repeated in its place, along a dimension, or flattened when None."""
 
     def reshape(self, shape: Numbers, *more: int, name: str | None = None) -> Variable:

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Specs
-from ..opdef.attribute import REQUIRED, need_above, need_choice, need_least, need_range
+from ..opdef.attribute import REQUIRED, attr, need_above, need_choice, need_least, need_range
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import (
@@ -48,22 +48,26 @@ class Quantized(StraightThrough, abstract=True):
     """What roundings have in common.
 
     bit_length: how many bits a number has, one of which is the sign.
+    round_type: 0 for halves to the even number, 1 for halves away from 0.
     OutScale: the number that the largest whole number stands for.
     """
 
     bit_length: int = 8
+    round_type: int = attr(1, local=True)
 
     def check(self, X: Spec) -> None:
         """Check X and the bits."""
         need_float(X=X)
         need_range(self, 2, 16, "bit_length")
+        need_choice(self, "round_type", 0, 1)
 
     def whole(self, xp: Any, x: Array, scale: Array) -> Array:
         """``x`` as whole numbers; zeros where the scale is nearly 0."""
         there = scale >= LEAST_SCALE
         steps = largest(self.bit_length) * (1 / xp.where(there, scale, 1))  # halves are as fluid's
         parts = xp.minimum(xp.maximum(x, -scale), scale) * steps
-        return (away(xp, parts) * there).astype(x.dtype)
+        nearest = away(xp, parts) if self.round_type else xp.rint(parts)
+        return (nearest * there).astype(x.dtype)
 
 
 def away(xp: Any, x: Array) -> Array:
@@ -86,20 +90,28 @@ class fake_quantize_abs_max(Quantized):
 
 
 class fake_channel_wise_quantize_abs_max(Quantized):
-    """Out = X in whole numbers, each slice along the first dimension with a scale of its own."""
+    """Out = X in whole numbers, each slice along ``quant_axis`` with a scale of its own.
+
+    quant_axis: 0 or 1.
+    is_test: keep the scales that OutScale holds.
+    """
 
     signature = "X -> Out, OutScale"
+    quant_axis: int = attr(0, local=True)
+    is_test: bool = attr(False, local=True)
+    fluid: ClassVar[FluidForm] = FluidForm(updates=("OutScale",))
 
     def infer(self, X: Spec) -> Specs:
         self.check(X)
-        if X.ndim < 1:
-            raise ShapeError("expected X to have slices along a first dimension, got shape []")
-        return X, X.with_shape(X.shape[:1])
+        need_range(self, 0, 1, "quant_axis")
+        need_rank("X", X, self.quant_axis + 1)
+        return X, X.with_shape([X.shape[self.quant_axis]])
 
-    def run(self, xp: Any, X: Array) -> Arrays:
-        scale = xp.max(xp.abs(X), axis=tuple(range(1, X.ndim)), initial=0)
-        each = xp.reshape(scale, (-1, *[1] * (X.ndim - 1)))
-        return self.whole(xp, X, each), scale.astype(X.dtype)
+    def run(self, xp: Any, X: Array, OutScale: Array | None) -> Arrays:
+        if self.is_test and OutScale is not None:
+            return self.whole(xp, X, beside(xp, OutScale, X, self.quant_axis)), OutScale
+        scale, each = scales_along(xp, X, self.quant_axis)
+        return self.whole(xp, X, each), scale
 
 
 class Averaged(Quantized, abstract=True):
@@ -175,7 +187,7 @@ class moving_average_abs_max_scale(StraightThrough):
     is_test: compute no scale.
     """
 
-    signature = "X, InAccum?!, InState?! -> Out, OutScale~, OutState?~, OutAccum?~"
+    signature = "X, InAccum?!, InState?! -> Out?, OutScale~, OutState?~, OutAccum?~"
     moving_rate: float = 0.9
     is_test: bool = False
 
@@ -271,13 +283,21 @@ class fake_dequantize_max_abs(Dequantized):
 class fake_channel_wise_dequantize_max_abs(StraightThrough):
     """Out = X * Scales / the largest whole number: what whole numbers stand for.
 
-    Scales: one for each slice along the first dimension of X; with a second one, of one element,
-        the first is for slices along the second dimension.
+    Scales: one for each slice along a dimension of X, and a second one, of one element, where X is
+        a product of whole numbers.
     quant_bits: the bits of whole numbers, for each of Scales.
+    quant_axis: the dimension without a second scale.
+    x_num_col_dims: the dimension with a second scale.
     """
 
     signature = "X, Scales*! -> Out"
     quant_bits: list[int] = (8,)
+    quant_axis: int = attr(0, local=True)
+    x_num_col_dims: int = attr(1, local=True)
+
+    def axis(self, Scales: list[Any]) -> int:
+        """The dimension of the slices."""
+        return self.quant_axis if len(Scales) == 1 else self.x_num_col_dims
 
     def infer(self, X: Spec, Scales: list[Spec]) -> Specs:
         need_float(X=X)
@@ -288,9 +308,10 @@ class fake_channel_wise_dequantize_max_abs(StraightThrough):
                 f"expected one or two Scales and quant_bits for each, 2 to 64; got {count} and "
                 f"{list(self.quant_bits)}"
             )
-        if X.ndim < count or not agree(size_of(Scales[0].shape), X.shape[count - 1]):
+        axis = self.axis(Scales)
+        if X.ndim <= axis or not agree(size_of(Scales[0].shape), X.shape[axis]):
             raise ShapeError(
-                f"expected a scale for each slice along dimension {count - 1} of X "
+                f"expected a scale for each slice along dimension {axis} of X "
                 f"{list(X.shape)}, got shape {list(Scales[0].shape)}"
             )
         if count == 2:
@@ -298,10 +319,8 @@ class fake_channel_wise_dequantize_max_abs(StraightThrough):
         return X
 
     def run(self, xp: Any, X: Array, Scales: list[Array]) -> Array:
-        axis = len(Scales) - 1
-        along = [-1 if i == axis else 1 for i in range(X.ndim)]
-        out = X * xp.reshape(Scales[0], along) / largest(self.quant_bits[0])
-        if axis:
+        out = X * beside(xp, Scales[0], X, self.axis(Scales)) / largest(self.quant_bits[0])
+        if len(Scales) > 1:
             out = out * xp.reshape(Scales[1], ()) / largest(self.quant_bits[1])
         return out.astype(X.dtype)
 

@@ -22,8 +22,8 @@ give_names(
         "no_grad save seed set_default_dtype set_flags",
         "paddle.base": "core",
         "paddle.base.dygraph": "base to_variable",
-        "paddle.base.framework": "Block EagerParamBase OpProtoHolder Parameter Program Variable "
-        "convert_np_dtype_to_dtype_ generate_control_dev_var_name in_dynamic_or_pir_mode "
+        "paddle.base.framework": "Block EagerParamBase IrGraph OpProtoHolder Parameter Program "
+        "Variable convert_np_dtype_to_dtype_ generate_control_dev_var_name in_dynamic_or_pir_mode "
         "in_pir_mode switch_main_program switch_startup_program use_pir_api "
         "_current_expected_place",
         "paddle.base.layer_helper": "LayerHelper",

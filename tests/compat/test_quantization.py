@@ -5,22 +5,19 @@ import functools
 import gzip
 import importlib.util
 import json
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from quantized_programs import assert_same_program, assert_same_states, nearly
 
 import fluidlite as fluid
-from fluidlite.compat.modules import calibration, graphs, quantization
-from fluidlite.compat.modules.graph_views import IrGraph
 from fluidlite.errors import ArgumentError, UnknownVariableError, UnsupportedError
+from fluidlite.quantization import calibration, graphs, stored_weights
+from fluidlite.quantization import passes as quantization
+from fluidlite.quantization.graph_views import IrGraph
 
 DATA = Path(__file__).parent.parent / "data" / "quantization18"
-_NUMBERED = re.compile(
-    r"(accum|state|scales|channel_scale|accum@|state@)_\d+$|(save_infer_model/scale_0.tmp)_\d+$"
-)
-_SHOWN = ("quantization_type", "out_threshold", "skip_quant")
 #: every way to find scales, of activations and of weights, and networks with all passes
 TRAINED = [
     *("conv.abs_max.abs_max", "conv.range_abs_max.channel_wise_abs_max"),
@@ -52,64 +49,6 @@ def script():
 @functools.cache
 def recorded():
     return json.loads(gzip.decompress((DATA / "real.json.gz").read_bytes()))
-
-
-def plain_name(name):
-    return _NUMBERED.sub(lambda match: match[1] or match[2], name)
-
-
-def by_results(program):
-    """The operators by their types and what they write, without numbers in names."""
-    found = {}
-    for op in program["ops"]:
-        names = {
-            side: {s: [plain_name(n) for n in names] for s, names in op[side].items()}
-            for side in ("inputs", "outputs")
-        }
-        written = tuple(n for _, names in sorted(names["outputs"].items()) for n in names)
-        is_scale = "quant" in op["type"] or op["type"].endswith("_scale")
-        attrs = {n: v for n, v in op["attrs"].items() if is_scale or n in _SHOWN}
-        found[op["type"], written] = {**names, "attrs": attrs}
-    return found
-
-
-def nearly(mine, real):
-    if isinstance(real, str) or mine is None:
-        return mine == real
-    return np.shape(mine) == np.shape(real) and np.allclose(mine, real, rtol=1e-4, atol=1e-6)
-
-
-def declared(program):
-    """Shapes and persistence of what operators name, without numbers in names."""
-    sides = [op[side] for op in program["ops"] for side in ("inputs", "outputs")]
-    named = {name for side in sides for names in side.values() for name in names}
-    variables = program["vars"].items()
-    used = {n: v for n, v in variables if n in named - {"feed", "fetch"}}
-    return {plain_name(n): (shape, kept) for n, (shape, _, kept) in used.items()}
-
-
-def assert_same_program(mine, real):
-    mine_ops, real_ops = by_results(mine), by_results(real)
-    assert sorted(mine_ops) == sorted(real_ops)
-    for key, op in real_ops.items():
-        found = mine_ops[key]
-        assert (found["inputs"], found["outputs"]) == (op["inputs"], op["outputs"]), key
-        for name, value in op["attrs"].items():
-            assert nearly(found["attrs"].get(name), value), (key, name)
-    mine_vars, real_vars = declared(mine), declared(real)
-    assert mine_vars == real_vars
-
-
-def assert_same_states(mine, real):
-    """The values of the scope, those of names that differ in their numbers alone in any order."""
-    groups = {}
-    for states, side in ((mine, 0), (real, 1)):
-        for name, (dtype, values) in states.items():
-            groups.setdefault(plain_name(name), ([], []))[side].append((dtype, values))
-    for name, (found, wanted) in groups.items():
-        assert [dtype for dtype, _ in found] == [dtype for dtype, _ in wanted], name
-        for (_, a), (_, b) in zip(sorted(found), sorted(wanted), strict=True):
-            assert np.allclose(a, b, rtol=2e-4, atol=2e-5), name
 
 
 @pytest.mark.parametrize("name", TRAINED)
@@ -145,8 +84,8 @@ def test_scales_that_are_found_after_training_are_those_of_fluid(name):
         for attribute, value in op["attrs"].items():
             if found is not None and attribute.rpartition(".")[2] in _MARKS:
                 assert nearly(found.attr(attribute), value), attribute
-        op["attrs"] = {n: v for n, v in op["attrs"].items() if n not in _SHOWN}
-    assert_same_program(mine["program"], real["program"])
+        op["attrs"] = {n: v for n, v in op["attrs"].items() if n not in _MARKS}
+    assert_same_program(mine["program"], real["program"], ())
     assert_same_states(mine["states"], real["states"])
     assert np.allclose(mine["out"], real["out"], rtol=2e-4, atol=2e-5)
 
@@ -154,7 +93,7 @@ def test_scales_that_are_found_after_training_are_those_of_fluid(name):
 @pytest.mark.parametrize("name", ["conv.channel_wise_abs_max.8", "products.abs_max.16"])
 def test_weights_that_are_stored_as_whole_numbers_are_those_of_fluid(name):
     real, case = recorded()["weight"][name], dict(script().weight_cases())[name]
-    mine = script().weight_only(fluid, calibration, *case)
+    mine = script().weight_only(fluid, stored_weights, *case)
     for part in ("quantized_model", "test_model"):
         assert_same_states(mine[part]["states"], real[part]["states"])
     assert np.allclose(mine["out"], real["out"], rtol=2e-4, atol=2e-5)
@@ -179,7 +118,7 @@ def test_calibration_refuses_what_it_cannot_do(tmp_path):
     with pytest.raises(ArgumentError, match="expected quantize"):
         empty.save_quantized_model(str(tmp_path / "b"))
     with pytest.raises(ArgumentError, match="weight_bits to be one of 8, 16"):
-        calibration.WeightQuantization(str(tmp_path)).quantize_weight_to_int("b", weight_bits=4)
+        stored_weights.WeightQuantization(str(tmp_path)).quantize_weight_to_int("b", weight_bits=4)
 
 
 def test_few_bits_give_the_programs_of_fluid():

@@ -297,3 +297,19 @@ def test_a_network_is_trained_as_if_its_weights_were_rounded():
         losses.append(float(found[0]))
     np.testing.assert_allclose(fluid.global_scope().find_var("w").get_tensor(), weights, rtol=1e-6)
     assert losses[-1] < losses[0] / 50
+
+
+def test_scales_of_slices_stay_those_of_training_in_a_test():
+    program = fluid.Program()
+    with fluid.program_guard(program), fluid.scope_guard(fluid.Scope()):
+        x = fluid.data("x", [2, 4], "float32")
+        block = program.global_block()
+        scale = block.create_var(name="scale", shape=[4], dtype="float32", persistable=True)
+        out = block.create_var(name="out", shape=[2, 4], dtype="float32")
+        fluid.global_scope().var("scale").get_tensor().set(np.full(4, 63.5, "float32"))
+        attrs = {"quant_axis": 1, "is_test": True}
+        outputs = {"Out": out, "OutScale": scale}
+        block.append_op("fake_channel_wise_quantize_abs_max", {"X": x}, outputs, attrs)
+        feed = {"x": np.array([[-127, 0.5, 1.5, 2.5], [3.5, -0.5, -2.5, 254]], "float32")}
+        (whole,) = fluid.Executor().run(program, feed, [out])
+    assert whole.tolist() == [[-127, 1, 3, 5], [7, -1, -5, 127]]

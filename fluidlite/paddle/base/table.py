@@ -68,6 +68,7 @@ MODULES: Table = {
         "kControlDepVarName kEmptyVarName kGradVarSuffix kNewGradSuffix kTempVarName "
         "kZeroVarSuffix op_proto_and_checker_maker op_support_gpu reset_profiler "
         "set_feed_variable set_num_threads size_of_dtype",
+        "quantization.graphs": "Graph Node",
         "paddle.device": "get_all_custom_device_type get_all_device_type "
         "get_available_custom_device get_available_device is_compiled_with_custom_device "
         f"is_compiled_with_ipu {_COMPILED}",
@@ -130,6 +131,7 @@ MODULES: Table = {
         "paddle.utils.checks": "disable_signal_handler require_version",
         "eager.parameter": "EagerParamBase=Parameter",
         "paddle.device": _COMPILED,
+        "quantization.graph_views": "IrGraph IrNode IrOpNode IrVarNode",
         "paddle.modes": "in_dygraph_mode=in_dynamic_mode in_dynamic_or_pir_mode=in_dynamic_mode",
         _OWN: "in_pir_mode use_pir_api=in_pir_mode",
         "paddle.base": "core unique_name",

@@ -20,7 +20,7 @@ from ...runtime.executor import Executor
 from ...scope import Scope, global_scope, scope_guard
 from ..holders import hold
 from ..param_attr import WeightNormParamAttr
-from . import amp, io, nn
+from . import amp, io, nn, quantization
 from .building import Print, accuracy, append_backward, auc, load, save, setitem
 from .data import data
 from .machines import cuda_places, device_guard, xpu_places
@@ -36,6 +36,6 @@ from .models import (
     serialize_program,
 )
 
-list_given_names(globals(), "amp", "cpu_places", "io", "nn")
+list_given_names(globals(), "amp", "cpu_places", "io", "nn", "quantization")
 answer_of_paddle_2(globals())
 hold(globals())

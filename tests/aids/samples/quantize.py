@@ -11,6 +11,10 @@ STRAIGHT = dict(order=0, why="gradients pass straight through: they are no deriv
 def by_largest(rng, type):
     yield Sample(dict(X=rng.normal(size=[3, 4, 2])), **STRAIGHT)
     yield Sample(dict(X=rng.normal(size=[2, 5])), dict(bit_length=4), **STRAIGHT)
+    x = rng.normal(size=[2, 5])
+    yield Sample(dict(X=x), dict(round_type=0, bit_length=3), "even", **STRAIGHT)
+    if "channel" in type:
+        yield Sample(dict(X=x), dict(quant_axis=1), "second", **STRAIGHT)
 
 
 @samples("fake_quantize_moving_average_abs_max", "fake_quantize_dequantize_moving_average_abs_max")
@@ -50,6 +54,9 @@ def by_channel(rng):
     yield Sample(dict(X=x, Scales=[scales[:2]]), **STRAIGHT)
     attrs = dict(quant_bits=[8, 4])
     yield Sample(dict(X=x, Scales=[scales, np.array([0.5])]), attrs, name="two", **STRAIGHT)
+    yield Sample(dict(X=x, Scales=[scales]), dict(quant_axis=1), "second", **STRAIGHT)
+    attrs, scales = dict(attrs, x_num_col_dims=2), rng.uniform(size=[4])
+    yield Sample(dict(X=x, Scales=[scales, np.array([0.5])]), attrs, name="last", **STRAIGHT)
 
 
 @samples("dequantize_log")

@@ -14,7 +14,7 @@ import numpy as np
 
 ACTIVATIONS = ["abs_max", "range_abs_max", "moving_average_abs_max"]
 WEIGHTS = ["abs_max", "channel_wise_abs_max", "range_abs_max", "moving_average_abs_max"]
-PLAIN = {"op_callstack", "op_namescope", "op_role_var", "op_device"}
+PLAIN = {"op_callstack", "op_namescope", "op_role_var", "op_device", "with_quant_attr"}
 
 
 def weights(fluid, rng, shape):
@@ -108,6 +108,8 @@ def persistables(program, scope):
     found = {}
     for v in program.list_vars():
         if v.persistable and v.name not in ("feed", "fetch") and scope.find_var(v.name):
+            if not scope.find_var(v.name).get_tensor()._is_initialized():
+                continue
             value = np.array(scope.find_var(v.name).get_tensor())
             if value.size <= 64:
                 found[v.name] = [str(value.dtype), plain(value.ravel().tolist())]

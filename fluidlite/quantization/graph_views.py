@@ -6,15 +6,15 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from ...errors import ArgumentError
-from ...ground.console import say
-from ...ground.dtypes import Kind
-from ...ground.files import write_text
-from ...ground.quoting import dot_string
-from ...ir.descriptions import OpDesc, VarDesc
-from ...ir.operator import Operator
-from ...ir.program import Program
-from ...ir.variable import Variable
+from ..errors import ArgumentError
+from ..ground.console import say
+from ..ground.dtypes import Kind
+from ..ground.files import write_text
+from ..ground.quoting import dot_string
+from ..ir.descriptions import OpDesc, VarDesc
+from ..ir.operator import Operator
+from ..ir.program import Program
+from ..ir.variable import Variable
 from . import graphs
 from .graphs import Graph, Node
 
@@ -217,7 +217,7 @@ class IrGraph:
 
     >>> x = fluid.data("x", [None, 4], "float32")
     >>> y = fluid.layers.fc(x, 3)
-    >>> views = fluid.compat.modules.graph_views
+    >>> views = fluid.quantization.graph_views
     >>> graph = views.IrGraph(views.Graph(fluid.default_main_program().desc), for_test=True)
     >>> [node.name() for node in graph.topology_sort()]
     ['mul', 'elementwise_add']

@@ -11,10 +11,10 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any
 
-from ...errors import ArgumentError, UnknownVariableError
-from ...ir.descriptions import OpDesc, VarDesc
-from ...ir.operator import EMPTY
-from ...ir.program import Program, ProgramDesc, copy_operator
+from ..errors import ArgumentError, UnknownVariableError
+from ..ir.descriptions import OpDesc, VarDesc
+from ..ir.operator import EMPTY
+from ..ir.program import Program, ProgramDesc, copy_operator
 
 _CONTROL = "__control_var"
 
@@ -129,7 +129,7 @@ class Graph:
 
     >>> x = fluid.data("x", [None, 4], "float32")
     >>> y = fluid.layers.relu(fluid.layers.scale(x, 2.0))
-    >>> graph = fluid.compat.modules.graphs.Graph(fluid.default_main_program().desc)
+    >>> graph = fluid.quantization.graphs.Graph(fluid.default_main_program().desc)
     >>> [node.name() for node in sorted(graph.nodes(), key=lambda node: node.id())]
     ['scale', 'x', 'scale_0.tmp_0', 'relu', 'relu_0.tmp_0']
     """
