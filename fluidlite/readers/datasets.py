@@ -213,6 +213,20 @@ class Sampler(Described):
         return len(self.data_source)
 
 
+class DrawingSampler(Sampler):
+    """The base of samplers that draw as many numbers as they are told, or as there are samples."""
+
+    _drawn: int | None = None
+
+    @property
+    def num_samples(self) -> int:
+        """How many numbers a pass has."""
+        return len(self.data_source) if self._drawn is None else self._drawn
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
 class SequenceSampler(Sampler):
     """Numbers of samples in order.
 

@@ -32,6 +32,10 @@ class _Shrink(FunctionModule):
     lambd: float = 0.5
 
 
+class _Unshown(FunctionModule):
+    shows = ()
+
+
 class ReLU(FunctionModule):
     @options_of(F.relu)
     def __init__(self) -> None: ...
@@ -68,9 +72,7 @@ class CELU(FunctionModule, calls=F.celu):
     inplace: bool = False
 
 
-class GELU(FunctionModule):
-    shows = ()
-
+class GELU(_Unshown):
     @options_of(F.gelu)
     def __init__(self) -> None: ...
 
@@ -121,9 +123,7 @@ class Threshold(FunctionModule, calls=F.threshold):
     inplace: bool = False
 
 
-class GLU(FunctionModule):
-    shows = ()
-
+class GLU(_Unshown):
     @options_of(F.glu)
     def __init__(self) -> None: ...
 

@@ -15,14 +15,14 @@ from ...errors import ArgumentError
 from ...ground.arguments import integer, truth
 from ...ground.fields import from_fields
 from ...ground.job_environment import launched
-from ...readers.datasets import Groups, IterableDataset, Sampler, SequenceSampler
+from ...readers.datasets import DrawingSampler, Groups, IterableDataset, Sampler, SequenceSampler
 from ..creation import randperm
 
 if TYPE_CHECKING:
     from ...functions.arguments import ArrayLike
 
 
-class RandomSampler(Sampler):
+class RandomSampler(DrawingSampler):
     """Numbers of samples in an order that is drawn anew for each pass.
 
     Args:
@@ -59,11 +59,6 @@ class RandomSampler(Sampler):
         self.replacement, self.generator = replacement, generator
         self._drawn = num_samples
 
-    @property
-    def num_samples(self) -> int:
-        """How many numbers a pass has."""
-        return len(self.data_source) if self._drawn is None else self._drawn
-
     def __iter__(self) -> Iterator[int]:
         count = len(self.data_source)
         if self.generator is not None:
@@ -72,9 +67,6 @@ class RandomSampler(Sampler):
         if self.replacement:
             return iter(np.random.choice(count, self.num_samples).tolist())
         return iter(np.random.permutation(count).tolist())
-
-    def __len__(self) -> int:
-        return self.num_samples
 
 
 class SubsetRandomSampler(Sampler):

@@ -13,11 +13,11 @@ from ....ground.arguments import integer, truth
 from ....ground.docstrings import Family
 from ....ground.job_environment import launched
 from ....ground.seeding import shuffled
-from ....readers.datasets import Groups, IterableDataset, Sampler, Samples, Subset
+from ....readers.datasets import DrawingSampler, Groups, IterableDataset, Sampler, Samples, Subset
 from ...generators import Generator
 
 
-class RandomSampler(Sampler):
+class RandomSampler(DrawingSampler):
     """Numbers of samples in an order that is drawn anew for each pass.
 
     Args:
@@ -57,19 +57,11 @@ class RandomSampler(Sampler):
         need_generator(generator)
         self.generator = generator
 
-    @property
-    def num_samples(self) -> int:
-        """How many numbers a pass has."""
-        return len(self.data_source) if self._drawn is None else self._drawn
-
     def __iter__(self) -> Iterator[int]:
         count = len(self.data_source)
         if not self.replacement:
             return iter(drawn_order(count, self.generator))
         return (drawn_order(count, self.generator)[0] for _ in range(self.num_samples))
-
-    def __len__(self) -> int:
-        return self.num_samples
 
 
 class SubsetRandomSampler(Sampler):
