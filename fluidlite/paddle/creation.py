@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from ..ir.variable import Variable
 from ..nn import parameter
 from ..symbolic import constant
 from .modes import building
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = [
     "arange", "assign", "create_parameter", "empty", "eye", "full", "linspace", "logspace",
@@ -79,8 +76,8 @@ def arange(start: Any, end: Any, step: Any, dtype: Any, *given: Any) -> Any:
 @building(creation.linspace)
 def linspace(start: Any, stop: Any, num: Any, dtype: Any, *given: Any) -> Any:
     kind = _type(dtype)
-    ends = [layers.cast(n, kind) if isinstance(n, Variable) else n for n in (start, stop)]
-    numbers = layers.linspace(*ends, num, kind)
+    first, last = (layers.cast(n, kind) if isinstance(n, Variable) else n for n in (start, stop))
+    numbers = layers.linspace(first, last, num, kind)
     if not isinstance(num, Variable):
         numbers.declare([int(num)])
     return numbers
@@ -88,7 +85,7 @@ def linspace(start: Any, stop: Any, num: Any, dtype: Any, *given: Any) -> Any:
 
 @building(creation.logspace)
 def logspace(start: Any, stop: Any, num: Any, base: float, dtype: Any, *given: Any) -> Any:
-    powers = linspace(start, stop, num, dtype)
+    powers: Any = linspace(start, stop, num, dtype)
     return layers.elementwise_pow(layers.fill_constant([1], powers.dtype, base), powers)
 
 

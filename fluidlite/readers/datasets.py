@@ -214,7 +214,7 @@ class Sampler(Described):
 
 
 class DrawingSampler(Sampler):
-    """The base of samplers that draw as many numbers as they are told, or as there are samples."""
+    """The base of samplers that draw a given number, or as many as there are samples."""
 
     _drawn: int | None = None
 
