@@ -35,6 +35,7 @@ from .ir.program import Program, default_startup_program
 from .ir.variable import Variable
 from .layers.function_builder import FunctionBuilder
 from .layers.layer import LayerBuilder, Undo
+from .modules.drawing import array_of, draws_in_startup
 from .opdef.definition import Op, lookup
 
 #: operators of eager tensors -> those that fluid 1.8 has for the same
@@ -247,22 +248,23 @@ def _kept(tensor: Any, program: Program) -> Variable:
     block = program.global_block()
     existing = block.vars.get(tensor.name)
     if existing is not None:
-        owner = existing._get_info(_OWNER)
-        owner = None if owner is None else owner()
+        owner = (existing._get_info(_OWNER) or (lambda: None))()
         if owner is not None and owner is not tensor:
             raise ArgumentError(
                 f"{called()} uses two parameters called {tensor.name!r} in one program; give one "
                 f"of them another name"
             )
         return existing
-    array = tensor.array if state.builds.get() else np.atleast_1d(tensor.array)
-    variable = declared(block, tensor, tensor.name, array.shape)
+    array = array_of(tensor) if state.builds.get() else np.atleast_1d(tensor.array)
+    variable = declared(block, tensor, tensor.name, array)
     variable._set_info(_OWNER, weakref.ref(tensor))
     there = default_startup_program().global_block()
     if tensor.name not in there.vars:
-        dtype = variable.dtype
-        twin = there.create_var(name=tensor.name, shape=array.shape, dtype=dtype, persistable=True)
-        if dtype in (DType.FP32, DType.FP16, DType.INT64):
+        form = dict(shape=array.shape, dtype=variable.dtype, persistable=True)
+        twin = there.create_var(tensor.name, **form)
+        if draws_in_startup(tensor, twin, there):
+            return variable
+        if variable.dtype in (DType.FP32, DType.FP16, DType.INT64):
             NumpyArrayInitializer(array)(twin, there)
         else:
             f = Builder(there, "init")
@@ -273,20 +275,18 @@ def _kept(tensor: Any, program: Program) -> Variable:
 _OWNER = "parameter of a module"
 
 
-def declared(
-    block: Block, tensor: Any, name: str, shape: tuple[int, ...] | None = None
-) -> Variable:
+def declared(block: Block, tensor: Any, name: str, array: Any = None) -> Variable:
     """A persistable variable of a program for a tensor or an array: a parameter for a parameter.
 
     Args:
         block: the first one of the program.
         tensor: what has the value.
         name: of the variable; another one of that stem where it is taken.
-        shape: of the variable; the tensor's when None.
+        array: of the shape and element type of the variable; the tensor's when None.
     """
-    name, array = free_name(block, name), getattr(tensor, "array", tensor)
-    shape = array.shape if shape is None else shape
-    dtype, stop = as_dtype(array.dtype), getattr(tensor, "stop", True)
+    name = free_name(block, name)
+    array = getattr(tensor, "array", tensor) if array is None else array
+    shape, dtype, stop = array.shape, as_dtype(array.dtype), getattr(tensor, "stop", True)
     if getattr(type(tensor), "persistable", False) and shape and all(shape):
         chosen = {
             option: getattr(tensor, option)

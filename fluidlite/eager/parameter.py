@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import ArgumentError, UsageError
+from ..functions.sizes import TensorShape
 from ..ground import state
 from ..ground.dtypes import DType, as_dtype
 from .prepared import kernels
@@ -75,6 +76,56 @@ class Parameter(Tensor, results=False):
 
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
+
+
+class Undrawn(Parameter, results=False):
+    """A parameter of a layer that builds a program, until somebody reads its value: the startup
+    program draws the one that is trained.
+
+    Args:
+        initializer: says the operator that draws it.
+        shape: sizes.
+        kind: the element type.
+        name: as of :class:`Parameter`.
+        trainable: the same.
+    """
+
+    def __init__(
+        self,
+        initializer: Any,
+        shape: tuple[int, ...],
+        kind: DType,
+        name: str | None = None,
+        trainable: bool = True,
+    ) -> None:
+        self.initializer = initializer
+        self.blank = Blank(shape, kind)
+        #: gives the value to who reads it
+        self.read: Callable[[], Any] = partial(initial_value, initializer, shape, kind)
+        self.origin, self.stop, self.version = None, not trainable, 0
+        if name is not None:
+            self.given_name = name
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes."""
+        return TensorShape(self.blank.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self.blank.dtype
+
+    @property
+    def array(self) -> Any:
+        """The value, with which the parameter becomes a usual one."""
+        self.array = value = self.read()
+        return value
+
+    @array.setter
+    def array(self, value: Any) -> None:
+        self.__class__ = Parameter  # type: ignore[assignment]
+        self.array = value
 
 
 _lazy: state.StateSlot[bool] = state.slot("parameters without values", lambda: False)
@@ -176,11 +227,15 @@ def parameter_of(
     if any(not isinstance(n, (int, np.integer)) or n < 0 for n in shape):
         raise ArgumentError(f"expected a shape of known sizes, got {shape!r:.60}")
     own = getattr(attr, "initializer", None)
-    draws = partial(initial_value, initializer if own is None else own, shape, dtype, program)
+    begins = initializer if own is None else own
+    draws = partial(initial_value, begins, shape, dtype, program)
     lazy = _lazy.get()
-    value = np.zeros(shape, as_dtype(dtype).dtype) if lazy else draws()
     given = getattr(attr, "name", None)
-    parameter = kind(value, name if given is None else given, getattr(attr, "trainable", True))
+    said = (name if given is None else given, getattr(attr, "trainable", True))
+    if not lazy and kind is Parameter and _is_for_startup(begins, shape, dtype):
+        parameter: Parameter = Undrawn(begins, tuple(int(n) for n in shape), DType.FP32, *said)
+    else:
+        parameter = kind(np.zeros(shape, as_dtype(dtype).dtype) if lazy else draws(), *said)
     if lazy:
         parameter._draws = draws
     if attr is not None:
@@ -188,3 +243,9 @@ def parameter_of(
         del arguments["trainable"]
         parameter.__dict__.update(arguments)
     return parameter
+
+
+def _is_for_startup(initializer: Any, shape: Any, dtype: Any) -> bool:
+    """Whether a startup program can draw a value, for a program that the user builds now."""
+    is_usual = as_dtype(dtype) is DType.FP32 and len(shape) > 0 and 0 not in shape
+    return state.builds.get() and is_usual and getattr(initializer, "array", None) is None

@@ -32,7 +32,8 @@ class Layer(CastLayer):
     """The base of layers that run at once, on the tensors of ``fluid.to_tensor``, without a guard.
 
     Called with variables of a program, a layer appends to their program, which gets parameters of
-    the same names, with the values that the layer's have then.
+    the same names, with the values that the layer's have then. Where paddle 2 builds programs, the
+    startup program draws values that nobody has read.
 
     Args:
         name_scope: the stem of the layer's name; made of the class's name when None.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..errors import ArgumentError, ParameterListError
 from ..ground.arguments import refused
 from ..ground.brain_float import kind_of
+from ..ground.dtypes import as_dtype
 from ..ground.state import in_dygraph_mode
 from ..ir.variable import is_tensor
 
@@ -139,9 +140,10 @@ def _distinct(kind: str, given: Sequence[Any]) -> list[Any]:
     for param in given:
         if not is_tensor(param):
             raise refused(kind, "all of parameter_list", "eager parameters", param)
-        if kind_of(param.array.dtype) != "f":
+        dtype = as_dtype(param.dtype).dtype
+        if kind_of(dtype) != "f":
             raise ArgumentError(
-                f"{kind}: expected parameters of floats, got {param.name!r} of {param.array.dtype}"
+                f"{kind}: expected parameters of floats, got {param.name!r} of {dtype}"
             )
     distinct = list({id(param): param for param in given}.values())
     names = [param.name for param in distinct]

@@ -66,6 +66,25 @@ def test_a_parameter_gives_and_takes_its_value():
         weight.get_value(static.Scope())
 
 
+@pytest.mark.parametrize("reads", ["before it builds", "before it is started", "behind", "not"])
+def test_the_startup_program_draws_the_parameters_of_layers(reads):
+    paddle.seed(5)
+    layer = paddle.nn.Linear(3, 2)
+    value = layer.weight.numpy() if reads == "before it builds" else None
+    y = layer(static.data("x", [3, 3]))
+    if reads == "before it is started":
+        value = layer.weight.numpy()
+    executor, startup = static.Executor(), static.default_startup_program()
+    executor.run(startup)
+    value = layer.weight.numpy() if reads == "behind" else value
+    (used,) = executor.run(feed={"x": np.eye(3, dtype="float32")}, fetch_list=[y])
+    drawn = [0.9202923774719238, -0.1896657943725586, -0.3401765823364258]  # by paddle 2.6.2
+    np.testing.assert_allclose(used[:, 0], drawn, rtol=1e-6)
+    np.testing.assert_array_equal(used, used if value is None else value)
+    types = {op.type for op in startup.global_block().ops}
+    assert types == {"fill_constant", "assign_value" if "before" in reads else "uniform_random"}
+
+
 def test_values_of_programs_are_saved(tmp_path):
     main, _, _ = trained()
     paddle.save(main.state_dict("param"), str(tmp_path / "net.pdparams"))
