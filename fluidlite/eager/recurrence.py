@@ -11,7 +11,6 @@ from ..errors import ArgumentError, ShapeError
 from ..functions.arithmetic import matmul
 from ..functions.creation import full_like
 from ..functions.elementary import sigmoid, tanh
-from ..functions.items import get_item
 from ..functions.shaping import chunk, concat, fits, stack, tile, transpose, unbind, unsqueeze
 from .engine import located
 from .recording import eager
@@ -19,6 +18,8 @@ from .recording import eager
 State = tuple[Any, ...]  #: what goes from step to step: the output, and the memory of an LSTM
 #: kind of a cell -> how many rows of weights there are for each element of its state
 GATES = {"LSTM": 4, "GRU": 3, "tanh": 1, "relu": 1}
+#: kind of a cell -> the mode of operator `rnn`
+_MODES = {"LSTM": "LSTM", "GRU": "GRU", "tanh": "RNN_TANH", "relu": "RNN_RELU"}
 
 
 def next_state(kind: str, x: Any, state: State, weights: Sequence[Any]) -> State:
@@ -179,7 +180,7 @@ class RecurrentNet:
         """The state to begin with, for each row of [N, I]."""
         if x.appends is None:
             return self._zeros_beside(x, x.array.shape[0])
-        column = full_like(get_item(x, (slice(None), slice(1))), 0)
+        column = full_like(eager.slice(x, axes=[1], starts=[0], ends=[1]), 0)
         return tuple(tile(column, [1, size]) for size in self.state_sizes)
 
     def _zeros_beside(self, x: Any, rows: int) -> State:
@@ -233,7 +234,8 @@ class StackedCells(RecurrentNet):
         shape = inputs.array.shape
         begins = None if states is None else self._by_cell(states, shape[1 - axis])
 
-        if inputs.appends is not None or self.proj_size:
+        late = inputs.appends is not None and shape[axis] == -1 and not self.proj_size
+        if (inputs.appends is not None and not late) or self.proj_size:
             steps = unbind(inputs, axis)
 
             def start(x: Any, number: int) -> State:
@@ -243,7 +245,8 @@ class StackedCells(RecurrentNet):
             outs, finals = stack(list(found[0]), axis), found[1]
         else:
             first = transpose(inputs, [1, 0, 2]) if axis else inputs
-            outs, finals = self._at_once(first, begins, between, lengths)
+            run = self._in_run if late else self._at_once
+            outs, finals = run(first, begins, between, lengths)
             outs = transpose(outs, [1, 0, 2]) if axis else outs
         return outs, tuple(
             unsqueeze(each[0], 0) if len(each) == 1 else stack(list(each)) for each in zip(*finals)
@@ -269,6 +272,39 @@ class StackedCells(RecurrentNet):
                 sides.append(out)
                 finals.append(tuple(state[: len(c) + 1]))
             x = sides[0] if len(sides) == 1 else concat(sides, -1)
+        return x, finals
+
+    def _in_run(
+        self, x: Any, given: list[State] | None, between: Callable[[Any], Any] | None, lengths: Any
+    ) -> tuple[Any, list[State]]:
+        """The same of variables whose number of steps a run knows, each layer as one operator."""
+        finals: list[State] = []
+        step = eager.slice(x, axes=[0], starts=[0], ends=[1], decrease_axis=[0])
+        zeros = self.zeros(step) if given is None else ()
+        for number, layer in enumerate(self._cells):
+            if number and between is not None:
+                x = between(x)
+            begins = [zeros if given is None else given[len(finals) + k] for k in range(len(layer))]
+            weights = [(*self.weights(cell), None, None)[:4] for cell in layer]
+            biases = [
+                each.results(np.zeros(each.array.shape[:1], each.array.dtype)) if b is None else b
+                for each, *_, first, second in weights
+                for b in (first, second)
+            ]
+            results = eager.rnn.asked(
+                ("Out", "State"),
+                x,
+                [stack(list(parts)) for parts in zip(*begins)],
+                [*(w for pair in weights for w in pair[:2]), *biases],
+                lengths,
+                mode=_MODES[self.kind],
+                is_bidirec=len(layer) == 2,
+                input_size=+x.array.shape[2],
+                hidden_size=self.hidden_size,
+                num_layers=1,
+            )
+            x = results["Out"]
+            finals += zip(*(unbind(state, 0) for state in results["State"]))
         return x, finals
 
     def _by_cell(self, states: Any, rows: int) -> list[State]:

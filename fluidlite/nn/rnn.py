@@ -231,7 +231,8 @@ class _Along(StackedCells, LayerList, _Recurrent):
                 f"{type(self).__name__}: expected inputs of shape {wanted}{self.input_size}], got "
                 f"{list(inputs.array.shape)}"
             )
-        need_steps(self, inputs, axis)
+        if inputs.appends is None or inputs.array.shape[axis] != -1:
+            need_steps(self, inputs, axis)
         between = drop if self.dropout else None
         outs, states = self.through(inputs, axis, initial_states, between, sequence_length)
         return outs, alone_or_all(states)

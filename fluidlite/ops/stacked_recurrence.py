@@ -53,7 +53,14 @@ class StackedRecurrence(Op, abstract=True):
         """How many cells there are."""
         return self.directions * self.num_layers
 
-    def width(self, Input: Any, PreState: Any, *more: Any) -> int:
+    def width(
+        self,
+        Input: Any,
+        PreState: Any,
+        WeightList: Any = None,
+        SequenceLength: Any = None,
+        **more: Any,
+    ) -> int:
         return len(PreState)
 
     def check(

@@ -334,12 +334,25 @@ def test_images_of_unknown_sizes_become_larger_in_programs_as_at_once(mode):
                 np.testing.assert_allclose(result, function(tensor(value)).numpy(), atol=1e-5)
 
 
-@pytest.mark.parametrize("factor", [1.5, [2, 3], 0, "2"])
-def test_factors_that_may_give_no_whole_sizes_are_refused_where_sizes_are_unknown(factor):
+@pytest.mark.parametrize("factor", [0, "2", [2]])
+def test_factors_that_are_no_numbers_above_0_are_refused_where_sizes_are_unknown(factor):
     with fluid.program_guard(fluid.Program(), fluid.Program()):
         x = fluid.data("x", [None, 2, None, None], "float32")
-        with pytest.raises(ArgumentError, match="one whole number where sizes are not known"):
+        with pytest.raises(ArgumentError, match="to be a number above 0, or 2"):
             fluid.nn.functional.interpolate(x, scale_factor=factor)
+
+
+# recorded from paddlepaddle 2.6.2
+@pytest.mark.parametrize(
+    "mode, row", [("nearest", [0, 0, 1, 2]), ("bilinear", [0, 0.5, 1.166667, 1.833333])]
+)
+def test_sizes_that_factors_give_are_rounded_down(mode, row):
+    images = np.tile(np.arange(3, dtype="float32"), [1, 1, 2, 1])
+    result = fluid.nn.functional.interpolate(fluid.to_tensor(images), None, [1, 1.5], mode)
+    np.testing.assert_allclose(result.numpy()[0, 0], [row, row], atol=1e-6)
+    x = fluid.data("x", [None, 1, None, None], "float32")
+    found = fluid.nn.functional.interpolate(x, None, [1, 1.5], mode)
+    assert np.array_equal(fluid.Executor().run(feed={"x": images}, fetch_list=[found])[0], result)
 
 
 @pytest.mark.parametrize(

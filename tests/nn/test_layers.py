@@ -185,7 +185,7 @@ X2, X4 = fluid.ones([1, 2]), fluid.ones([1, 1, 2, 2])
         (lambda: nn.Conv3D(2, 2, 3, data_format="NCHW"), "NCDHW"),
         (lambda: nn.Upsample()(fluid.ones([1, 1, 2, 2])), "size or scale_factor"),
         (lambda: nn.Upsample(2, mode="cubic")(fluid.ones([1, 1, 2, 2])), "got 'cubic' for 2"),
-        (lambda: nn.Upsample(scale_factor=1.3)(fluid.ones([1, 1, 2, 2])), "whole sizes"),
+        (lambda: nn.Upsample(scale_factor=-1.3)(fluid.ones([1, 1, 2, 2])), "above 0"),
         (lambda: nn.AlphaDropout(1.0)(fluid.ones([2])), "expected p in"),
         (lambda: nn.MaxPool3D(2, 1, 0, True, True)(fluid.ones([1, 1, 2, 2, 2])), "ceil_mode=False"),
         (lambda: nn.MaxUnPool2D(2, data_format="NHWC")(X4, X4), "data_format NCHW"),

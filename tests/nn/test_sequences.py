@@ -109,7 +109,24 @@ def test_wrong_arguments_of_recurrent_layers_are_refused():
     with pytest.raises(ArgumentError, match="expected 2 initial states, got 1"):
         fluid.nn.LSTM(4, 6)(fluid.to_tensor(X), fluid.zeros([1, 3, 6]))
     with pytest.raises(ShapeError, match="expected a known number of steps"):
-        fluid.nn.GRU(4, 6)(fluid.data("x", [None, None, 4]))
+        fluid.nn.RNN(fluid.nn.GRUCell(4, 6))(fluid.data("x", [None, None, 4]))
+
+
+@pytest.mark.parametrize("kind, biased", [("LSTM", True), ("GRU", False)])
+def test_a_program_of_an_unknown_number_of_steps_computes_what_tensors_do(kind, biased):
+    bias = {} if biased else dict(bias_ih_attr=False, bias_hh_attr=False)
+    net = getattr(fluid.nn, kind)(4, 6, 2, direction="bidirect", **bias)
+    lengths = np.array([2, 3, 1])
+    outs, last = net(fluid.to_tensor(X), sequence_length=fluid.to_tensor(lengths))
+    x, n = fluid.data("x", [None, None, 4], "float32"), fluid.data("n", [None], "int64")
+    found, states = net(x, sequence_length=n)
+    fetched = [found, states[0] if kind == "LSTM" else states]
+    executor = fluid.Executor()
+    executor.run(fluid.default_startup_program())
+    found, states = executor.run(feed={"x": X, "n": lengths}, fetch_list=fetched)
+    np.testing.assert_allclose(found, outs.numpy(), rtol=1e-5, atol=1e-6)
+    last = last[0] if kind == "LSTM" else last
+    np.testing.assert_allclose(states, last.numpy(), rtol=1e-5, atol=1e-6)
 
 
 def renamed(state):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _SIZES = ("out_w", "out_h", "out_d")
 _OPERATORS = {
     ("nearest", 2): "nearest_interp",
+    ("nearest", 3): "nearest_interp",
     ("bilinear", 2): "bilinear_interp",
     ("bicubic", 2): "bicubic_interp",
     ("trilinear", 3): "trilinear_interp",
@@ -70,7 +71,7 @@ def interpolate(
         raise ArgumentError(f"expected {rank} sizes, got {list(size)}")
     if (mode, rank) == ("linear", 1):
         return _linear(x, size, scale_factor, align_corners, align_mode, data_format)
-    if mode == "area" or (mode, rank) == ("nearest", 3):
+    if mode == "area" or ((mode, rank) == ("nearest", 3) and size is not None):
         return _by_parts(x, size, scale_factor, mode, data_format)
     if (mode, rank) not in _OPERATORS:
         modes = ", ".join(f"{each} ({n} dimensions)" for each, n in _OPERATORS)
@@ -80,9 +81,11 @@ def interpolate(
     first = 1 if data_format[-1] == "C" else 2
     old = x.array.shape[first : first + rank]
     late = None if x.appends is None else known_in_run("size", size)
-    scale = 0.0
-    if size is None and x.appends is not None and -1 in x.shape[first : first + rank]:
-        scale, sizes = _whole(scale_factor), (-1,) * rank
+    scale: Any = 0.0
+    operator = getattr(eager, _OPERATORS[mode, rank])
+    if size is None and (rank == 3 or -1 in old or not _is_whole(old, scale_factor)):
+        operator = getattr(eager, f"{_OPERATORS[mode, rank]}_v2")
+        scale, sizes = _factors(scale_factor, rank), (-1,) * rank
     elif late is None:
         sizes = _scaled(old, scale_factor) if size is None else numbers_in("size", size)
     else:
@@ -90,7 +93,6 @@ def interpolate(
     sizes = sizes * rank if len(sizes) == 1 else sizes
     if len(sizes) != rank:
         raise ArgumentError(f"expected {rank} sizes, got {list(sizes)}")
-    operator = getattr(eager, _OPERATORS[mode, rank])
     return operator(
         x,
         OutSize=late if isinstance(late, Operand) else None,
@@ -137,28 +139,24 @@ def _by_parts(x: Tensor, size: Any, factor: Any, mode: str, data_format: str) ->
     return x
 
 
-def _whole(factor: Any) -> float:
-    """The one factor by which sizes grow that are not known, so that new ones are whole."""
-    factors = {*factor} if isinstance(factor, (list, tuple)) else {factor}
-    one = next(iter(factors))
-    if len(factors) != 1 or not isinstance(one, (int, float)) or one < 1 or one != int(one):
+def _is_whole(old: Any, factor: Any) -> bool:
+    """Whether factors make whole sizes, so that these say how far apart elements are."""
+    return all(n * f == int(n * f) for n, f in zip(old, _factors(factor, len(old))))
+
+
+def _factors(factor: Any, rank: int) -> list[float]:
+    """A factor for each size."""
+    factors = list(factor) if isinstance(factor, (list, tuple)) else [factor] * rank
+    if len(factors) != rank or not all(isinstance(f, (int, float)) and f > 0 for f in factors):
         raise ArgumentError(
-            f"expected scale_factor to be one whole number where sizes are not known, got "
-            f"{factor!r:.60}; fluid.layers.image_resize takes others"
+            f"expected scale_factor to be a number above 0, or {rank}, got {factor!r}"
         )
-    return float(one)
+    return [float(f) for f in factors]
 
 
 def _scaled(old: Any, factor: Any) -> tuple[int, ...]:
-    factors = list(factor) if isinstance(factor, (list, tuple)) else [factor] * len(old)
-    if len(factors) != len(old) or not all(isinstance(f, (int, float)) for f in factors):
-        raise ArgumentError(f"expected scale_factor to be a number, or {len(old)}, got {factor!r}")
-    sizes = [length * each for length, each in zip(old, factors)]
-    if any(round(size) != size or size < 1 for size in sizes):
-        raise ArgumentError(
-            f"expected scale_factor to give whole sizes, got {factor!r} for {list(old)}; say size"
-        )
-    return tuple(int(size) for size in sizes)
+    """The whole sizes that come of factors."""
+    return tuple(int(length * f) for length, f in zip(old, _factors(factor, len(old))))
 
 
 upsample: Callable[..., Any] = Spelling({})(
