@@ -6,6 +6,7 @@ import inspect
 #: the modules whose names have pages, and what they hold
 MODULES = {
     "fluidlite": "Programs, executors, eager tensors: what most scripts need.",
+    "fluidlite.framework": "Programs with their blocks, operators, variables and parameters.",
     "fluidlite.layers": "Functions that append operators to a program.",
     "fluidlite.nets": "Networks of several layers.",
     "fluidlite.optimizer": "Optimizers, averages and what wraps them.",

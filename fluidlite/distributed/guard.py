@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 import time
 
@@ -20,6 +21,15 @@ def main(words: list[str]) -> int:
         words: the folder of the launcher, and the command.
     """
     folder, *command = words
+    pid, code = (_forked if hasattr(os, "fork") else _started)(command)
+    if code:
+        with open(os.path.join(folder, f"died-{pid}"), "w", encoding="utf-8") as file:
+            file.write(f"{time.time()} {code}\n")
+    return 128 - code if code < 0 else code
+
+
+def _forked(command: list[str]) -> tuple[int, int]:
+    """Run a command that dies with this process: its number, and how it ended."""
     own = os.getpid()
     pid = os.fork()
     if not pid:
@@ -29,11 +39,13 @@ def main(words: list[str]) -> int:
             os._exit(1)
         os.execv(command[0], command)
     _, status = os.waitpid(pid, 0)
-    code = os.waitstatus_to_exitcode(status)
-    if code:
-        with open(os.path.join(folder, f"died-{pid}"), "w", encoding="utf-8") as file:
-            file.write(f"{time.time()} {code}\n")
-    return 128 - code if code < 0 else code
+    return pid, os.waitstatus_to_exitcode(status)
+
+
+def _started(command: list[str]) -> tuple[int, int]:
+    """The same where processes cannot fork, as on Windows."""
+    with subprocess.Popen(command) as process:
+        return process.pid, process.wait()
 
 
 if __name__ == "__main__":

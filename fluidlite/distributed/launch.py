@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..ground.job_environment import FOLDER, Note, answer, notes
+from ..ground.signal_names import signal_name
 from ..kernels.threads import BLAS_VARIABLES, cores
 from .timeouts import VARIABLE, Timeouts
 
@@ -131,7 +132,7 @@ class Launch:
                     env=self._environment(),
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
-                    preexec_fn=_die_together,
+                    preexec_fn=_die_together if sys.platform == "linux" else None,
                 )
                 readers = [
                     threading.Thread(target=self._forward, args=each, daemon=True)
@@ -237,6 +238,8 @@ class Launch:
     def _look(self, said: list[list[Note]]) -> None:
         """Say where the processes are that the others wait for."""
         asked = {rank: told[0].pid for rank, told in enumerate(said) if told}
+        if not hasattr(signal, "SIGUSR1"):  # as on Windows, where nobody listens
+            asked = {}
         faulty = {r for r, told in enumerate(said) if any(n.word == "fault" for n in told)}
         for rank, pid in asked.items():
             if rank not in faulty:
@@ -343,7 +346,7 @@ _INNER = ("runpy", _RANKED.replace(".", os.sep))
 
 def _ended_by(status: int) -> str:
     if status < 0:
-        return f"was killed by {signal.Signals(-status).name}"
+        return f"was killed by {signal_name(-status)}"
     return f"has ended with status {status}"
 
 

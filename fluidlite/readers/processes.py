@@ -13,7 +13,6 @@ import ast
 import multiprocessing
 import os
 import pickle
-import signal
 import sys
 import threading
 import time
@@ -27,6 +26,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..ground.signal_names import signal_name
 from ..ground.threading_support import why_no_processes
 from .buffer import ReaderError
 from .transfer import receive
@@ -237,8 +237,8 @@ class WorkerPool:
         self.close()
         how = f"ended with exit status {code}"
         if code is not None and code < 0:
-            how = f"was killed by {signal.Signals(-code).name}"
-            how += ": the system may be out of memory" if -code == signal.SIGKILL else ""
+            how = f"was killed by {signal_name(-code)}"
+            how += ": the system may be out of memory" if signal_name(-code) == "SIGKILL" else ""
         raise ReaderError(f"{self._what}: worker {number} (process {pid}) {how}")
 
     def _check_owner(self) -> None:

@@ -17,6 +17,8 @@ SECONDS = 60
 
 def executable():
     """The path of a browser; None if there is none."""
+    if os.name == "nt":  # which hands no files on by their numbers
+        return None
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 

@@ -301,7 +301,10 @@ def _remove(folder: str) -> None:
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a compiler with all that it has started."""
     with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:  # Windows has no groups of this kind
+            process.kill()
 
 
 #: one for the process

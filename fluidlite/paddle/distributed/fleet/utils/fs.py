@@ -203,10 +203,10 @@ class LocalFS(FS):
             fs_src_path: where it is.
             fs_dst_path: the name.
         """
-        os.rename(fs_src_path, fs_dst_path)
+        os.replace(fs_src_path, fs_dst_path)
 
     def _rename(self, source: str, target: str) -> None:
-        os.rename(source, target)
+        os.replace(source, target)
 
     def delete(self, fs_path: str) -> None:
         """Remove a file, or a folder with all that is in it; nothing where it is not there.
