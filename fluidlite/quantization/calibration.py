@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import io
 from ..errors import ArgumentError
+from ..ground.fields import from_fields
 from ..ground.protected import answers_protected
 from ..ir.program import Program
 from ..runtime.executor import Executor
@@ -169,7 +170,11 @@ def _most(batches: Sequence[Any]) -> float:
     return float(max(batch.max() for batch in batches))
 
 
+_ROUNDED = ("activation", "weight")
+
+
 @answers_protected
+@from_fields
 class PostTrainingQuantization(Calibration):
     """A saved model that reads rounded numbers, whose scales are found by running it.
 
@@ -190,45 +195,43 @@ class PostTrainingQuantization(Calibration):
         ArgumentError: an argument is missing or unknown.
     """
 
-    def __init__(
-        self,
-        executor: Executor | None = None,
-        scope: Scope | None = None,
-        model_dir: str | None = None,
-        model_filename: str | None = None,
-        params_filename: str | None = None,
-        batch_generator: Callable[[], Iterable[Any]] | None = None,
-        sample_generator: Callable[[], Iterable[Any]] | None = None,
-        batch_size: int = 10,
-        batch_nums: int | None = None,
-        algo: str = KL,
-        quantizable_op_type: Sequence[str] = ("conv2d", "depthwise_conv2d", "mul"),
-        is_full_quantize: bool = False,
-        activation_bits: int = 8,
-        weight_bits: int = 8,
-        activation_quantize_type: str = RANGE,
-        weight_quantize_type: str = BY_SLICE,
-        is_use_cache_file: bool = False,
-        cache_dir: str = "./temp_post_training",
-    ) -> None:
-        if executor is None or model_dir is None:
+    executor: Executor | None = None
+    scope: Scope | None = None
+    model_dir: str | None = None
+    model_filename: str | None = None
+    params_filename: str | None = None
+    batch_generator: Callable[[], Iterable[Any]] | None = None
+    sample_generator: Callable[[], Iterable[Any]] | None = None
+    batch_size: int = 10
+    batch_nums: int | None = None
+    algo: str = KL
+    quantizable_op_type: Sequence[str] = ("conv2d", "depthwise_conv2d", "mul")
+    is_full_quantize: bool = False
+    activation_bits: int = 8
+    weight_bits: int = 8
+    activation_quantize_type: str = RANGE
+    weight_quantize_type: str = BY_SLICE
+    is_use_cache_file: bool = False
+    cache_dir: str = "./temp_post_training"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        executor, scope, model, model_file, params_file, batches, samples, *_ = given.values()
+        if executor is None or model is None:
             raise ArgumentError("expected an executor and the folder of a model, got None")
-        if (batch_generator is None) == (sample_generator is None):
+        if (batches is None) == (samples is None):
             raise ArgumentError("expected one of batch_generator and sample_generator")
-        one_of("algo", algo, [KL, ABS_MAX, MIN_MAX])
-        one_of("activation_quantize_type", activation_quantize_type, ACTIVATION_TYPES)
-        one_of("weight_quantize_type", weight_quantize_type, [ABS_MAX, BY_SLICE])
+        self._algo = given["algo"]
+        one_of("algo", self._algo, [KL, ABS_MAX, MIN_MAX])
+        self._activation, self._weight = (given[f"{what}_quantize_type"] for what in _ROUNDED)
+        one_of("activation_quantize_type", self._activation, ACTIVATION_TYPES)
+        one_of("weight_quantize_type", self._weight, [ABS_MAX, BY_SLICE])
         known = list(dict.fromkeys([*self.edition.products, *self.edition.others]))
-        types = each_of("quantizable_op_type", quantizable_op_type, known)
-        data = (batch_generator, sample_generator)
-        super().__init__(executor, scope, *data, batch_size, batch_nums)
-        self._model = (model_dir, executor, model_filename, params_filename)
-        self._algo, self._types = algo, known if is_full_quantize else types
-        self._bits: dict[str, Any] = {
-            "activation_bits": activation_bits,
-            "weight_bits": weight_bits,
-        }
-        self._activation, self._weight = activation_quantize_type, weight_quantize_type
+        types = each_of("quantizable_op_type", given["quantizable_op_type"], known)
+        counts = given["batch_size"], given["batch_nums"]
+        Calibration.__init__(self, executor, scope, batches, samples, *counts)
+        self._model = (model, executor, model_file, params_file)
+        self._types = known if given["is_full_quantize"] else types
+        self._bits: dict[str, Any] = {f"{k}_bits": given[f"{k}_bits"] for k in _ROUNDED}
 
     def quantize(self) -> Program:
         """The model's program with whole numbers for weights, which are in the scope.
