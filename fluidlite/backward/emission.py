@@ -7,14 +7,14 @@ is appended here is taken back together when anything fails: callers hold ``all_
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..ground import state
 from ..ir.analysis import reads_of
 from ..ir.block import Block
 from ..ir.block_order import order_blocks
-from ..ir.operator import EMPTY, Operator, OpRole
+from ..ir.operator import EMPTY, Names, Operator, OpRole
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from ..opdef.gradient import GRAD
@@ -22,6 +22,9 @@ from .history import name_of
 from .sweep import Contributions, PendingOp, Ref, ReverseSweep
 
 Callback = Callable[..., Any]
+#: gives an operator that is there already and does what a record says, with its variables declared;
+#: called with the record, and names of inputs and outputs by slot; None where it is to be made
+Reuse = Callable[[PendingOp, Mapping[str, Names], Mapping[str, Names]], Operator | None]
 
 
 class GradientEmitter:
@@ -30,10 +33,17 @@ class GradientEmitter:
     Args:
         seeds: the Refs that begin gradients, which get names of their own.
         callbacks: called after each appended gradient operator.
+        reuse: gives operators in place of new ones.
     """
 
-    def __init__(self, seeds: Iterable[Ref], callbacks: Sequence[Callback] = ()) -> None:
+    def __init__(
+        self,
+        seeds: Iterable[Ref],
+        callbacks: Sequence[Callback] = (),
+        reuse: Reuse = lambda record, inputs, outputs: None,
+    ) -> None:
         self.callbacks = callbacks
+        self._reuse = reuse
         self.context: dict[str, Any] = {}
         #: the operators appended to the outermost block
         self.appended: Sequence[Operator] = ()
@@ -84,22 +94,21 @@ class GradientEmitter:
         attrs = record.attrs
         outputs = {}
         for slot, refs in record.outs.items():
-            names = []
-            is_empty = True
-            for ref in refs:
-                if ref is None:
-                    names.append(EMPTY)
-                else:
-                    is_empty = False
-                    names.append(ref.name)
-                    if ref.name not in block.vars and id(ref) not in sweep.foreign:
-                        _declare(ref, block, sweep, _lod_level(record, ref, block))
-            if not is_empty or not _optional(record, slot):
-                outputs[slot] = tuple(names)
+            names = tuple([EMPTY if ref is None else ref.name for ref in refs])
+            if names.count(EMPTY) < len(names) or not _optional(record, slot):
+                outputs[slot] = names
         inputs = {
             slot: tuple([EMPTY if v is None else v if type(v) is str else v.name for v in values])
             for slot, values in record.ins.items()
         }
+        there = self._reuse(record, inputs, outputs)
+        if there is not None:
+            block.take_op(there)
+            return there
+        for refs in record.outs.values():
+            for ref in refs:
+                if ref is not None and ref.name not in block.vars and id(ref) not in sweep.foreign:
+                    _declare(ref, block, sweep, _lod_level(record, ref, block))
         if record.body is not None:
             inner = self._emit_block(record.body, block, record.in_place)
             attrs = {**attrs, "sub_block": inner.idx, **_local_gradients(record)}

@@ -24,7 +24,7 @@ from .arguments import (
 )
 from .around import depending, sweep_of, warn_of_loop, ways_out
 from .budget import within_budget
-from .emission import Callback, GradientEmitter
+from .emission import Callback, GradientEmitter, Reuse
 from .history import name_of
 from .loops import has_loop_gradients, loops_for_gradients
 from .recompute import insert_seeds, run_with_checkpoints
@@ -90,6 +90,8 @@ def loss_gradients(
     no_grad_set: Iterable[Variable | str] | None = None,
     callbacks: Sequence[Callback] | None = None,
     checkpoints: Sequence[Variable | str] | None = None,
+    *,
+    reuse: Reuse = lambda record, inputs, outputs: None,
 ) -> list[tuple[Variable, Variable]]:
     """What :func:`append_backward` does, for optimizers: several of them may take one loss."""
     if not isinstance(loss, Variable):
@@ -133,7 +135,7 @@ def loss_gradients(
         first = PendingOp(
             "fill_constant", {}, {"Out": [seed]}, fill, maker.callsite, device=maker.device
         )
-        emission = GradientEmitter([seed], hooks)
+        emission = GradientEmitter([seed], hooks, reuse)
         emission.emit(sweep, [first], OpRole.BACKWARD | OpRole.LOSS)
     warn_of_loop(sweep, loss)
     return _parameter_gradients(sweep, emission, listed)

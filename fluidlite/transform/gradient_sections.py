@@ -7,15 +7,16 @@ is what the user would have had.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from ..backward.program import loss_gradients
+from ..backward.sweep import PendingOp
 from ..clip import error_clip_callback
 from ..errors import FluidError, NoGradientError, with_text
 from ..ir.analysis import blocks_driven_by
 from ..ir.block import Block
-from ..ir.operator import EMPTY, Operator, OpRole
+from ..ir.operator import EMPTY, Names, Operator, OpRole
 from ..ir.program import Program
 from ..ir.pruning import drop_blocks
 from ..ir.rollback import all_or_nothing
@@ -29,8 +30,9 @@ _PLACE = "place of gradients"  #: stands where a section was
 _SAVED = "@SAVED_"  #: in names of copies that backward makes of values that are overwritten
 
 
-#: a block as it was: its number, operators, their roles, and the names of its variables
-_Before: TypeAlias = tuple[int, list[Operator], list[int], set[str]]
+#: a block as it was: its number, operators, their roles with the parameters whose gradients they
+#: give, and the names of its variables
+_Before: TypeAlias = tuple[int, list[Operator], list[tuple[int, Any]], set[str]]
 
 
 class _Section(NamedTuple):
@@ -134,8 +136,9 @@ class GradientSections:
         stays = list(self._front)
         for section in self._sections:
             stays += [Operator(block, _PLACE, {}, {}, {}, role=_SEED), *section.rest]
-        known = _mentioned(self._front)
-        gone = {n for op in cut for n in op.output_arg_names} - known
+        gone = {n for op in cut for names in op.outputs.values() for n in names}
+        for op in self._front:
+            gone.difference_update(*op.inputs.values(), *op.outputs.values())
         block.set_ops(stays)
         drop_blocks(program, inner)
         for inside in program.blocks:
@@ -173,7 +176,7 @@ class GradientSections:
         block.set_ops(parts[0])
         for number, rest in enumerate(parts[1:]):
             begin = len(block.ops)
-            self._derive(number)
+            self._derive(number, changed)
             derived += [op for op in block.ops[begin:] if _is_derived(op)]
             block.set_ops([*block.ops, *rest])
         if changed:
@@ -182,8 +185,9 @@ class GradientSections:
             self._check_complete()
         return derived
 
-    def _derive(self, number: int) -> None:
+    def _derive(self, number: int, changed: bool) -> None:
         way, section = self._way, self._sections[number]
+        variables = self._variables[self._block.idx]
         assert way is not None  # the sections were taken out
         known = self._block.vars
         parameters = way.parameters[number]
@@ -195,6 +199,7 @@ class GradientSections:
                 {n for n in way.no_grad[number] if n in known},
                 [error_clip_callback] if clipped else None,
                 way.checkpoints[number] or None,
+                **({} if changed else {"reuse": _Reuse(section.ops, self._block, variables)}),
             )
         except FluidError as error:
             said = f"the gradients of {section.loss!r} cannot be derived anew: {error}"
@@ -212,6 +217,40 @@ class GradientSections:
                             f"{section.loss!r} does not depend on {name.partition(GRAD)[0]!r} any "
                             f"more"
                         )
+
+
+class _Reuse:
+    """Gives the operators of a section in turn, as long as they are what is derived anew.
+
+    Args:
+        ops: of the section.
+        block: they are put into.
+        variables: of the block, when it had the section.
+    """
+
+    def __init__(self, ops: Sequence[Operator], block: Block, variables: list[Variable]) -> None:
+        self._ops = iter(ops)
+        self._block = block
+        self._variables = {variable.name: variable for variable in variables}
+
+    def __call__(
+        self, record: PendingOp, inputs: Mapping[str, Names], outputs: Mapping[str, Names]
+    ) -> Operator | None:
+        op = next(self._ops, None) if record.body is None else None
+        if (
+            op is None
+            or (op.type, op.device, op.inputs, op.outputs)
+            != (record.type, record.device, inputs, outputs)
+            or (op.attrs is not record.attrs and op.attrs != record.attrs)
+        ):
+            self._ops = iter(())
+            return None
+        for names in outputs.values():
+            for name in names:
+                if name in self._variables and name not in self._block.vars:
+                    self._block.declare(self._variables[name])
+        op.role, op.role_vars = OpRole.BACKWARD, ()
+        return op
 
 
 def _is_derived(op: Operator) -> bool:
@@ -246,16 +285,12 @@ def _divided(ops: Sequence[Operator]) -> tuple[list[Operator], list[_Section]]:
     return front, sections
 
 
-def _mentioned(ops: Iterable[Operator]) -> set[str]:
-    return {n for op in ops for n in (*op.input_arg_names, *op.output_arg_names)}
-
-
 def _what_differs(program: Program, way: _Way) -> str:
     """How sections that are taken out and derived anew differ from what they were; empty where they
     do not.
     """
     before = [
-        (block.idx, list(block.ops), [int(op.role) for op in block.ops], set(block.vars))
+        (block.idx, list(block.ops), [_role(op) for op in block.ops], set(block.vars))
         for block in program.blocks
     ]
     has_blocks = any(
@@ -287,7 +322,7 @@ def _first_difference(before: Sequence[_Before], tried: Program) -> str:
     for (index, ops, roles, names), block in zip(before, tried.blocks):
         for at, (one, role, other) in enumerate(zip(ops, roles, block.ops)):
             is_same = one is other or _meaning(one) == _meaning(other)
-            if not is_same or role != int(other.role):
+            if not is_same or role != _role(other):
                 return f"operator {at} of block {index} would be {other}"
         if len(ops) != len(block.ops) or names != block.vars.keys():
             return f"block {index} would have other operators or variables"
@@ -295,15 +330,19 @@ def _first_difference(before: Sequence[_Before], tried: Program) -> str:
 
 
 def _meaning(op: Operator) -> tuple[object, ...]:
-    """What an operator does, and for which parameters it gives gradients."""
+    """What an operator does."""
     attributes = {} if op.definition is None else op.definition.attributes
     attrs = {
         name: op.attrs.get(name, attribute.default)
         for name, attribute in attributes.items()
         if not attribute.inert
     }
-    pairs = set(zip(op.role_vars[::2], op.role_vars[1::2]))
-    return op.type, dict(op.inputs), dict(op.outputs), attrs, pairs, op.device
+    return op.type, dict(op.inputs), dict(op.outputs), attrs, op.device
+
+
+def _role(op: Operator) -> tuple[int, Any]:
+    """What an operator is for, and for which parameters it gives gradients."""
+    return int(op.role), op.role_vars and set(zip(op.role_vars[::2], op.role_vars[1::2]))
 
 
 def _variable_of(gradient: str) -> str:
