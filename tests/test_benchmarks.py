@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from mpi_jobs import need_mpi
+from shares import whole_only
 
-from fluidlite.backend.onednn import description
+pytestmark = whole_only
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "benchmarks"
@@ -149,7 +150,6 @@ def test_small_products_are_measured_and_written(page, compiler):
     assert said.strip() in part(page.read_text(encoding="utf-8"), "small products")
 
 
-@pytest.mark.skipif(description() is None, reason="oneDNN is not installed")
 def test_products_are_measured_and_written(page):
     said = run("products.py", "--small", "--seconds", 0, "--write", page)
     assert re.findall(r"^2, 3, 4(?:, Y turned)? +(?:[\d.]+ +){5}[\d.]+$", said, re.MULTILINE)

@@ -5,11 +5,13 @@ the long form.
 import sys
 
 import pytest
+from shares import whole_only
 from soak import grown, soaked
 
 from fluidlite.backend.native.compiler import COMPILER
 
 
+@whole_only
 @pytest.mark.skipif(sys.platform != "linux", reason="what a process has is read from /proc")
 def test_memory_files_threads_and_caches_stay_what_they_are(tmp_path, monkeypatch):
     monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")  # nothing is compiled behind the first step

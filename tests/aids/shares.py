@@ -1,23 +1,46 @@
-"""How much of long tests the test command runs: a third.
+"""How much of long tests the test command runs: a fifth.
 
 Where the extra ``fast`` is installed they run whole: .ci/run installs it for a second part.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+import pytest
+
 from fluidlite.backend.onednn import description
 
+PARTS = 1 if description() is not None else 5
 
-def share(whole):
-    """A number of cases: all of them, or a third."""
-    return whole if description() is not None else whole // 3
+#: for tests that only the second part runs
+whole_only = pytest.mark.skipif(PARTS > 1, reason="long: runs where the extra fast is installed")
+
+
+def share(whole: int) -> int:
+    """A number of cases: all of them, or a fifth."""
+    return whole // PARTS
 
 
 def shared(cases: Iterable[Any]) -> Any:
-    """Cases in a list, or by name: all of them, or every third."""
-    step = 1 if description() is not None else 3
+    """Cases in a list, or by name: all of them, or every fifth."""
     if isinstance(cases, Mapping):
-        return dict(islice(cases.items(), 0, None, step))
-    return [*cases][::step]
+        return dict(islice(cases.items(), 0, None, PARTS))
+    return [*cases][::PARTS]
+
+
+def shared_of_each(cases: Iterable[Any], kind: Callable[[Any], Hashable]) -> list[Any]:
+    """Cases: all of them, or the first of each kind and every fifth of its others."""
+    numbers: dict[Hashable, int] = {}
+    chosen = []
+    for case in cases:
+        number = numbers[kind(case)] = numbers.get(kind(case), -1) + 1
+        if number % PARTS == 0:
+            chosen.append(case)
+    return chosen
+
+
+def in_both_types(cases: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Cases in float32, and in float64: all of them, or every fifth."""
+    cases = [*cases]
+    return [(*c, "float32") for c in cases] + [(*c, "float64") for c in shared(cases)]

@@ -19,7 +19,7 @@ from fluidlite.backward.selection import Selection
 from fluidlite.errors import ArgumentError, BudgetError
 
 layers = fluid.layers
-TRIALS = share(9)
+TRIALS = share(10)
 
 
 def built(make, memory=None, optimizer=None, batch_size=None):

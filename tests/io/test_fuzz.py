@@ -6,6 +6,7 @@ import functools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shares import share
 
 import fluidlite as fluid
 from fluidlite.errors import FileFormatError, ParseError
@@ -13,7 +14,7 @@ from fluidlite.ir.program import Program
 
 import fuzzing
 
-COUNT, SEED = 20_000, 8  # inputs of all readers together
+COUNT, SEED = share(20_000), 8  # inputs of all readers together
 NAMES = ["program", "text", "tensor", "rows", "combined", "pickle", "description", "checkpoint"]
 MORE = ["npy", "npz", "safetensors", "any"]
 

@@ -1,6 +1,7 @@
 """Every method of tensors is one of variables, and computes the same."""
 
 import pytest
+from shares import in_both_types
 
 import fluidlite as fluid
 from fluidlite import flow, symbolic
@@ -61,8 +62,7 @@ def function_of(name, member, kind):
     return function
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("spelling, name", CASES)
+@pytest.mark.parametrize("spelling, name, dtype", in_both_types(CASES))
 def test_a_method_of_a_variable_computes_what_that_of_a_tensor_does(spelling, name, dtype):
     kind, make, table = TABLES[spelling]
     member = methods_of(kind)[name]

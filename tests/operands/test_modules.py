@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from shares import in_both_types
 
 import fluidlite as fluid
 from fluidlite import flow
@@ -74,8 +75,7 @@ def at_once(module, text, make, library, dtype):
     return AtOnce(results, gradients)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("library, name", CASES)
+@pytest.mark.parametrize("library, name, dtype", in_both_types(CASES))
 def test_a_module_computes_in_a_program_what_it_does_on_tensors(
     library, name, dtype, default_dtype
 ):
