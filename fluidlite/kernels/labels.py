@@ -92,6 +92,8 @@ def softmax_with_cross_entropy_grad(
     """The cotangent of the logits: (Softmax - 1 at the label) dLoss, for rows of a matrix."""
     if op.soft_label or dSoftmax is not None or Softmax.ndim != 2 or normal_axis(op.axis, 2) != 1:
         return None
+    if not op.use_softmax:
+        return None
     if dLoss is None or dLoss.shape != Label.shape or dLoss.dtype != Softmax.dtype:
         return None
     if Softmax.dtype.dtype.itemsize < 4:

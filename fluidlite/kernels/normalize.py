@@ -36,7 +36,7 @@ def softmax(op: Any, X: Spec) -> Prepared | None:
 @prepares("softmax_with_cross_entropy")
 def softmax_with_cross_entropy(op: Any, Logits: Spec, Label: Spec) -> Prepared | None:
     """The softmax, and the negative logarithm of what a label names, for rows of a matrix."""
-    if op.soft_label or Logits.ndim != 2 or normal_axis(op.axis, 2) != 1:
+    if op.soft_label or not op.use_softmax or Logits.ndim != 2 or normal_axis(op.axis, 2) != 1:
         return None
     count, classes = Logits.shape
     rows, ignored = np.arange(count), op.ignore_index

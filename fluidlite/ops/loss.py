@@ -302,6 +302,7 @@ class softmax_with_cross_entropy(Op):
     ignore_index: where Label is this, Loss and its gradient are 0.
     axis: the dimension of the classes; may count from the end.
     numeric_stable_mode: not read: the computation is always stable.
+    use_softmax: False: Logits are probabilities already, and Softmax is the same.
     """
 
     signature = "Logits, Label! -> Softmax~, Loss"
@@ -311,6 +312,7 @@ class softmax_with_cross_entropy(Op):
     numeric_stable_mode: bool = attr(True, inert=True)
     ignore_index: int = -100
     axis: int = -1
+    use_softmax: bool = attr(True, local=True)
 
     def infer(self, Logits: Spec, Label: Spec) -> Specs:
         need_float(Logits=Logits)
@@ -322,9 +324,13 @@ class softmax_with_cross_entropy(Op):
         return Logits, Logits.with_dim(axis, 1)
 
     def run(self, xp: Any, Logits: Array, Label: Array) -> Arrays:
-        logits = shifted(xp, Logits, self.axis)
-        e = xp.exp(logits)
-        total = xp.sum(e, axis=self.axis, keepdims=True)
+        if self.use_softmax:
+            logits = shifted(xp, Logits, self.axis)
+            e = xp.exp(logits)
+            total = xp.sum(e, axis=self.axis, keepdims=True)
+        else:
+            logits, e = xp.log(Logits), Logits
+            total = xp.ones_like(xp.sum(e, axis=self.axis, keepdims=True))
         if self.soft_label:
             loss = xp.sum(Label * (xp.log(total) - logits), axis=self.axis, keepdims=True)
         else:
@@ -347,6 +353,9 @@ class softmax_with_cross_entropy(Op):
                     size=Softmax.shape[self.axis],
                     ignore_index=self.ignore_index,
                 )
+            if not self.use_softmax:
+                g = -weighted / Softmax
+                return g if dSoftmax is None else g + dSoftmax
             total = f.reduce_sum(weighted, dim=[self.axis], keep_dim=True)
             g = Softmax * total - weighted
             return g if dSoftmax is None else g + softmax_cotangent(f, Softmax, dSoftmax, self.axis)

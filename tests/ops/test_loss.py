@@ -61,6 +61,11 @@ def test_cross_entropy_of_a_distribution_is_a_weighted_sum():
     np.testing.assert_allclose(loss, expected)
 
 
+def test_probabilities_may_be_given_in_place_of_logits():
+    loss = f.softmax_with_cross_entropy(P, LABEL, use_softmax=False)
+    np.testing.assert_allclose(loss, -np.log(np.take_along_axis(P, LABEL, 1)))
+
+
 def test_softmax_with_cross_entropy_is_both():
     outs = f.softmax_with_cross_entropy.all(LOGITS, LABEL)
     np.testing.assert_allclose(outs["Softmax"], P)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import UnsupportedError
 from ...opdef.definition import lookup
 from ...opdef.spec import spec
 from ...ops.distance import SHORTEST
@@ -34,6 +35,8 @@ def picked(graph: OnnxGraph, x: Any, label: Any, axis: int, ignored: int) -> Any
 
 @maps("softmax_with_cross_entropy")
 def softmax_with_cross_entropy(graph: OnnxGraph, op: Any, Logits: Any, Label: Any) -> Any:
+    if not op.use_softmax:
+        raise UnsupportedError("use_softmax=False has no form in ONNX: export what Logits are")
     axis = op.axis % Logits.ndim
     beside = np.subtract(Logits, np.max(Logits, axis=axis, keepdims=True))
     logits = np.maximum(beside, op.least_logit)

@@ -101,6 +101,8 @@ class Likelihoods:
         """The gradient of logits, from that of a loss: by one pass where labels are indices."""
         out, of_loss = ins["Softmax"], ins["Loss" + GRAD]
         forward = op.like(op.derived_from)
+        if not forward.use_softmax:
+            return
         if forward.soft_label or ins.get("Softmax" + GRAD) is not None or of_loss is None:
             return
         label, axis = ins["Label"], forward.axis % out.ndim
