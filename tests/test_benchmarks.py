@@ -283,6 +283,13 @@ def test_second_derivatives_through_loops_are_compared_with_those_of_jax():
     assert rows == ["while_loop"]
 
 
+def test_large_nets_are_measured_with_an_empty_folder_of_kernels_and_a_filled_one(page):
+    few = ["--only", "unet", "--contestants", "cold", "warm", "--small", "--steady", 1]
+    run("large.py", *few, "--write", page)
+    lines = part(page.read_text(encoding="utf-8"), "large").splitlines()[-3:-1]
+    assert [line.split()[:2] for line in lines] == [["unet", "cold"], ["unet", "warm"]]
+
+
 def test_linear_algebra_is_measured():
     said = run(
         "linalg.py", "--libraries", "fluidlite", "--sizes", "2x3", "1x5", "--seconds", "0"

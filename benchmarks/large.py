@@ -1,0 +1,392 @@
+"""The first steps of large nets: building, planning, ten steps together, and memory.
+
+    python benchmarks/large.py                                   fluidlite, and torch where it is
+    python benchmarks/large.py --python /opt/torch/bin/python    and what another interpreter has
+    python benchmarks/large.py --only gpt --rounds 3 --write     into docs/performance.md, too
+
+Each figure comes from a process of its own, with one thread; they take turns.  fluidlite runs twice
+with one folder of kernels: "cold" finds it empty, "warm" finds what the first one left.
+Times are seconds of processor time, those of compilers that were started among them.  With several
+rounds the least is shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+from eager import THREADS, Library
+from page import PAGE, block, replace_part
+
+HERE = Path(__file__).resolve().parent
+#: by the word for them: the library, and what is left in the folder of kernels before
+CONTESTANTS = {"cold": "fluidlite", "warm": "fluidlite", "torch": "torch"}
+STEPS = 10
+COLUMNS = ("build", "first", "plan", "ten", "steady", "MiB")
+
+Net = tuple[Any, Callable[..., Any], list[np.ndarray]]  # a net, what it computes, and what is fed
+
+
+def _tokens(vocabulary: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(7).integers(0, vocabulary, shape)
+
+
+def resnet50(to: Library, small: bool) -> Net:
+    """ResNet-50 (He et al. 2016) on 224 x 224 images, batch 8."""
+    nn, size, batch, depths = to.nn, *((64, 2, (1, 1, 1, 1)) if small else (224, 8, (3, 4, 6, 3)))
+
+    def normed(inputs: int, filters: int, size: int, stride: int = 1) -> list[Any]:
+        conv = to.layer("Conv2D", inputs, filters, size, stride, size // 2, **to.without_bias)
+        return [conv, to.layer("BatchNorm2D", filters)]
+
+    class Bottleneck(to.net):
+        def __init__(self, inputs: int, width: int, stride: int) -> None:
+            super().__init__()
+            first, middle = normed(inputs, width, 1), normed(width, width, 3, stride)
+            self.main = to.chain(
+                *[*first, nn.ReLU(), *middle, nn.ReLU(), *normed(width, 4 * width, 1)]
+            )
+            self.short = None
+            if stride > 1 or inputs != 4 * width:
+                self.short = to.chain(*normed(inputs, 4 * width, 1, stride))
+
+        def forward(self, x: Any) -> Any:
+            short = x if self.short is None else self.short(x)
+            return nn.functional.relu(self.main(x) + short)
+
+    layers, inputs = [*normed(3, 64, 7, 2), nn.ReLU(), to.layer("MaxPool2D", 3, 2, 1)], 64
+    for k, depth in enumerate(depths):
+        for place in range(depth):
+            layers.append(Bottleneck(inputs, 64 << k, 2 if k and not place else 1))
+            inputs = 4 * (64 << k)
+    layers += [to.layer("AdaptiveAvgPool2D", 1), nn.Flatten(), nn.Linear(inputs, 1000)]
+    net = to.chain(*layers)
+    images = np.random.default_rng(7).standard_normal((batch, 3, size, size)).astype("float32")
+    cross = nn.functional.cross_entropy
+    return net, lambda x, y: cross(net(x), y), [images, _tokens(1000, batch)]
+
+
+class _Blocks:
+    """Layers of a transformer, with the words of a library.
+
+    Args:
+        causal: whether a place sees no later one, and is normed before it is looked at.
+    """
+
+    def __init__(self, to: Library, width: int, heads: int, inner: int, causal: bool) -> None:
+        nn, functional = to.nn, to.nn.functional
+
+        class Block(to.net):
+            def __init__(self) -> None:
+                super().__init__()
+                self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+                self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+                self.up, self.down = nn.Linear(width, inner), nn.Linear(inner, width)
+
+            def attend(self, x: Any) -> Any:
+                rows, steps = x.shape[:2]
+                heads_of = self.qkv(x).reshape([rows, steps, 3, heads, width // heads])
+                q, k, v = (heads_of[:, :, n] for n in range(3))
+                return self.out(to.attend(q, k, v, causal).reshape([rows, steps, width]))
+
+            def forward(self, x: Any) -> Any:
+                if causal:
+                    x = x + self.attend(self.norm1(x))
+                    return x + self.down(functional.gelu(self.up(self.norm2(x))))
+                x = self.norm1(x + self.attend(x))
+                return self.norm2(x + self.down(functional.gelu(self.up(x))))
+
+        self.block = Block
+
+
+def gpt(to: Library, small: bool) -> Net:
+    """A GPT of 12 layers of 512 with 8 heads, batch 4, 256 tokens, 8,000 words, Adam."""
+    width, heads, depth, words = (32, 2, 2, 100) if small else (512, 8, 12, 8000)
+    batch, steps = (2, 16) if small else (4, 256)
+    nn, block = to.nn, _Blocks(to, width, heads, 4 * width, True).block
+
+    class GPT(to.net):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(words, width), nn.Embedding(steps, width)
+            self.blocks = to.chain(*[block() for _ in range(depth)])
+            self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words)
+
+        def forward(self, x: Any, place: Any) -> Any:
+            return self.head(self.norm(self.blocks(self.words(x) + self.places(place))))
+
+    net = GPT()
+    fed = [_tokens(words, batch, steps), np.arange(steps), _tokens(words, batch * steps)]
+    cross = nn.functional.cross_entropy
+    return net, lambda x, p, y: cross(net(x, p).reshape([batch * steps, words]), y), fed
+
+
+def _bert(to: Library, small: bool) -> Net:
+    width, heads, depth, words = (32, 2, 2, 100) if small else (768, 12, 12, 30522)
+    batch, steps = (2, 16) if small else (8, 128)
+    nn, block = to.nn, _Blocks(to, width, heads, 4 * width, False).block
+
+    class BERT(to.net):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(words, width), nn.Embedding(512, width)
+            self.kinds, self.norm = nn.Embedding(2, width), nn.LayerNorm(width)
+            self.blocks = to.chain(*[block() for _ in range(depth)])
+            self.pool, self.head = nn.Linear(width, width), nn.Linear(width, 2)
+
+        def forward(self, x: Any, place: Any, kind: Any) -> Any:
+            hidden = self.norm(self.words(x) + self.places(place) + self.kinds(kind))
+            return self.head(to.module.tanh(self.pool(self.blocks(hidden)[:, 0])))
+
+    net = BERT()
+    fed = [_tokens(words, batch, steps), np.arange(steps), _tokens(2, batch, steps)]
+    return net, net, fed
+
+
+def bert_inference(to: Library, small: bool) -> Net:
+    """BERT-base (Devlin et al. 2018), batch 8, 128 tokens: two scores of each text."""
+    return _bert(to, small)
+
+
+def bert_tuning(to: Library, small: bool) -> Net:
+    """The same, trained on two classes with Adam."""
+    net, call, fed = _bert(to, small)
+    cross = to.nn.functional.cross_entropy
+    return net, lambda x, p, k, y: cross(call(x, p, k), y), [*fed, _tokens(2, len(fed[0]))]
+
+
+def unet(to: Library, small: bool) -> Net:
+    """U-Net (Ronneberger et al. 2015) on 256 x 256 images, 32 to 512 channels, batch 2, Adam."""
+    nn, size, batch, first, depth = to.nn, *((32, 1, 4, 2) if small else (256, 2, 32, 4))
+
+    def twice(inputs: int, filters: int) -> Any:
+        layers = []
+        for channels in (inputs, filters):
+            conv = to.layer("Conv2D", channels, filters, 3, 1, 1, **to.without_bias)
+            layers += [conv, to.layer("BatchNorm2D", filters), nn.ReLU()]
+        return to.chain(*layers)
+
+    class UNet(to.net):
+        def __init__(self) -> None:
+            super().__init__()
+            widths = [first << k for k in range(depth + 1)]
+            self.down = to.layers([twice(n, w) for n, w in zip([3, *widths], widths)])
+            wide = list(zip(widths[:0:-1], widths[-2::-1], strict=True))
+            self.widen = to.layers([to.layer("Conv2DTranspose", n, w, 2, 2) for n, w in wide])
+            self.up = to.layers([twice(2 * w, w) for _, w in wide])
+            self.pool, self.head = to.layer("MaxPool2D", 2), to.layer("Conv2D", first, 1, 1)
+
+        def forward(self, x: Any) -> Any:
+            left = []
+            for k, down in enumerate(self.down):
+                x = down(self.pool(x) if k else x)
+                left.append(x)
+            left.pop()
+            for widen, up in zip(self.widen, self.up, strict=True):
+                x = up(to.joined([left.pop(), widen(x)], 1))
+            return self.head(x)
+
+    net, rng = UNet(), np.random.default_rng(7)
+    images = rng.standard_normal((batch, 3, size, size)).astype("float32")
+    masks = (rng.random((batch, 1, size, size)) < 0.5).astype("float32")
+    loss = nn.functional.binary_cross_entropy_with_logits
+    return net, lambda x, y: loss(net(x), y), [images, masks]
+
+
+NETS: dict[str, Callable[[Library, bool], Net]] = {
+    net.__name__: net for net in (resnet50, gpt, bert_inference, bert_tuning, unet)
+}
+
+
+class Words(Library):
+    """The further words that the nets above are made of."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self.net = self.nn.Module if self.is_torch else self.nn.Layer
+        self.layers = self.nn.ModuleList if self.is_torch else self.nn.LayerList
+        self.joined = self.module.cat if self.is_torch else self.module.concat
+        self.without_bias = {"bias" if self.is_torch else "bias_attr": False}
+
+    def layer(self, name: str, *arguments: Any, **options: Any) -> Any:
+        if self.is_torch and name == "Conv2DTranspose":
+            name = "ConvTranspose2d"
+        return super().layer(name, *arguments, **options)
+
+    def attend(self, q: Any, k: Any, v: Any, causal: bool) -> Any:
+        """Attention on [rows, steps, heads, width]."""
+        attention = self.nn.functional.scaled_dot_product_attention
+        if self.is_torch:
+            heads = (each.transpose(1, 2) for each in (q, k, v))
+            return attention(*heads, is_causal=causal).transpose(1, 2)
+        return attention(q, k, v, is_causal=causal)
+
+    def optimizer(self, net: Any, momentum: bool) -> Any:
+        """Momentum, or Adam."""
+        if not momentum:
+            return self.adam(net)
+        if self.is_torch:
+            return self.module.optim.SGD(net.parameters(), lr=1e-3, momentum=0.9)
+        return self.module.optimizer.Momentum(1e-3, 0.9)
+
+
+def torch_step(to: Words, name: str, small: bool) -> Callable[[], float]:
+    """What runs a step of a net in torch."""
+    net, call, fed = NETS[name](to, small)
+    given = [to.tensor(each) for each in fed]
+    if name == "bert_inference":
+        net.eval()
+        return to.module.inference_mode()(lambda: float(call(*given).sum()))
+    adam = to.optimizer(net, name == "resnet50")
+
+    def step() -> float:
+        to.clear(adam)
+        loss = call(*given)
+        loss.backward()
+        adam.step()
+        return loss.item()
+
+    return step
+
+
+def fluidlite_step(to: Words, name: str, small: bool) -> Callable[[], float]:
+    """What runs a step of a net as a program of fluidlite."""
+    paddle = to.module
+    paddle.enable_static()
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        net, call, fed = NETS[name](to, small)
+        given = [
+            paddle.static.data(f"x{k}", list(each.shape), str(each.dtype))
+            for k, each in enumerate(fed)
+        ]
+        loss = call(*given)
+        if name == "bert_inference":
+            loss = loss.sum()
+        else:
+            to.optimizer(net, name == "resnet50").minimize(loss)
+    exe = paddle.static.Executor()
+    exe.run(startup)
+    feed = {f"x{k}": each for k, each in enumerate(fed)}
+    return lambda: float(np.asarray(exe.run(main, feed=feed, fetch_list=[loss])[0]).reshape(-1)[0])
+
+
+def processor_seconds() -> float:
+    """Of this process, and of processes that it started and that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def work(title: str, name: str, small: bool, steady: int) -> None:
+    """Print the figures of a net as JSON."""
+    to = Words(title)
+    marks = [processor_seconds()]
+    step = (torch_step if to.is_torch else fluidlite_step)(to, name, small)
+    marks.append(processor_seconds())
+    losses = []
+    for _ in range(STEPS):
+        losses.append(step())
+        marks.append(processor_seconds())
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    times = [after - before for before, after in itertools.pairwise(marks)]
+    later = []
+    for _ in range(steady):
+        begin = time.process_time()
+        step()
+        later.append(time.process_time() - begin)
+    usual = statistics.median(later[len(later) // 2 :]) if later else times[-1]
+    figures = dict(build=times[0], first=times[1], ten=sum(times), steady=usual, MiB=most)
+    figures["plan"] = max(0.0, sum(times[2:4]) - 2 * usual)
+    print(json.dumps({"figures": figures, "times": times, "losses": losses}))
+
+
+def measured(
+    contestant: str, python: str, cache: str, name: str, args: argparse.Namespace
+) -> dict[str, Any]:
+    """What a process of its own finds; empty where it has no such library."""
+    search = os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, **{f"{t}_NUM_THREADS": "1" for t in THREADS}}
+    command = [python, __file__, "--work", CONTESTANTS[contestant], "--only", name]
+    command += ["--steady", str(args.steady), *(["--small"] if args.small else [])]
+    done = subprocess.run(
+        command,
+        env={**environment, "PYTHONPATH": search, "FLUIDLITE_CACHE": cache},
+        stdout=subprocess.PIPE,
+        stderr=None if args.verbose else subprocess.DEVNULL,
+        text=True,
+    )
+    found: dict[str, Any] = json.loads(done.stdout) if not done.returncode else {}
+    return found
+
+
+def row(name: str, args: argparse.Namespace) -> list[str]:
+    """The lines of a net."""
+    best: dict[str, dict[str, float]] = {}
+    for _ in range(args.rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            for contestant in args.contestants:
+                for python in (sys.executable, *args.python):
+                    found = measured(contestant, python, cache, name, args)
+                    if found:
+                        break
+                else:
+                    continue
+                if args.verbose:
+                    print(contestant, found, file=sys.stderr, flush=True)
+                figures, known = found["figures"], best.get(contestant, found["figures"])
+                best[contestant] = {key: min(figures[key], known[key]) for key in COLUMNS}
+    lines = []
+    for contestant, figures in best.items():
+        cells = "".join(f"{figures[key]:10.2f}" for key in COLUMNS[:-1])
+        ratios = ""
+        if contestant != "torch" and "torch" in best:
+            torch = best["torch"]
+            ratios = "".join(f"{figures[k] / torch[k]:8.2f}" for k in ("ten", "steady", "MiB"))
+        lines.append(f"{name:<16}{contestant:<8}{cells}{figures['MiB']:10.0f}{ratios}")
+    return lines
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--only", nargs="*", default=list(NETS), choices=NETS, metavar="NET")
+    parser.add_argument("--contestants", nargs="*", default=list(CONTESTANTS), choices=CONTESTANTS)
+    parser.add_argument("--small", action="store_true", help="the smallest sizes")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--steady", type=int, default=10, help="steps that are run after the ten")
+    parser.add_argument("--python", nargs="*", default=[], help="further interpreters to look in")
+    parser.add_argument("--verbose", action="store_true", help="each step, and errors")
+    parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
+    parser.add_argument("--work", choices=sorted({*CONTESTANTS.values()}), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.work:
+        work(args.work, args.only[0], args.small, args.steady)
+        return
+    lines = [
+        f"{machine.description()}; one thread; load {machine.load():.1f}",
+        "",
+        f"{'':<24}" + "".join(f"{each:>10}" for each in COLUMNS) + "   ten, steady, MiB by torch's",
+    ]
+    print("\n".join(lines), flush=True)
+    for name in args.only:
+        lines += row(name, args)
+        print("\n".join(lines[-len(args.contestants) :]), flush=True)
+    if args.write:
+        replace_part(Path(args.write), "large", block(lines))
+
+
+if __name__ == "__main__":
+    main()
