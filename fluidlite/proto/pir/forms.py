@@ -107,6 +107,7 @@ mean_all: mean
 min: reduce_min
 mish: | X -> Out | threshold=lambda
 mode: | X -> Out Indices
+multiplex: | X* Ids -> Out
 mv: | X Vec -> Out
 nms: | Boxes -> KeepBoxesIdxs | iou_threshold=threshold
 nonzero: where_index

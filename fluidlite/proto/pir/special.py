@@ -220,22 +220,27 @@ def _assigned(decoder: PirDecoder, block: Block, operand: Operand, target: str) 
 
 def _branch(
     decoder: PirDecoder, op: Operation, block: Block, number: int, condition: str, outs: list[str]
-) -> None:
-    """One of the blocks of an ``if``: where it runs, it writes the results."""
+) -> list[str]:
+    """One of the blocks of an ``if``, and what holds the results where it runs."""
     program = decoder.program
+    results = [f"{out}.branch_{number}" for out in outs]
+    for out, result in zip(outs, results):
+        declared = block.var(out)
+        block.create_var(name=result, shape=declared.shape, dtype=declared.dtype)
     inner = program._create_block(parent_idx=block.idx)
     values = decoder.region(op.regions[number], inner)
-    for out, value in zip(outs, values, strict=True):
-        _assigned(decoder, inner, value, out)
+    for result, value in zip(results, values, strict=True):
+        _assigned(decoder, inner, value, result)
     program._rollback()
     scope = f"if_{op.results[0].id if op.results else 0}.scope_{number}_{block.idx}"
     block.create_var(name=scope, type=Kind.STEP_SCOPES)
     block.append_op(
         "conditional_block",
         inputs={"Cond": [condition], "Input": _read_from_outside(inner)},
-        outputs={"Out": outs, "Scope": [scope]},
+        outputs={"Out": results, "Scope": [scope]},
         attrs={"sub_block": inner, "is_scalar_condition": True},
     )
+    return results
 
 
 def _read_from_outside(inner: Block) -> list[str]:
@@ -248,8 +253,18 @@ def _if(decoder: PirDecoder, op: Operation, block: Block) -> None:
     (condition,) = names_of(decoder.operands[op.operands[0]])
     outs = [name for result in op.results for name in decoder.declare(result, op, block)]
     others = decoder.append(block, "logical_not", {"X": [condition]}, f"{outs[0]}.others")
-    _branch(decoder, op, block, 0, condition, outs)
-    _branch(decoder, op, block, 1, others, outs)
+    chosen = _branch(decoder, op, block, 0, condition, outs)
+    rest = _branch(decoder, op, block, 1, others, outs)
+    number = decoder.append(
+        block,
+        "cast",
+        {"X": [condition]},
+        f"{outs[0]}.number",
+        attrs={"in_dtype": DType.BOOL, "out_dtype": DType.INT32},
+    )
+    for out, first, second in zip(outs, chosen, rest):
+        inputs = {"X": [second, first], "Mask": [number]}
+        block.append_op("select_input", inputs=inputs, outputs={"Out": [out]})
 
 
 def _while(decoder: PirDecoder, op: Operation, block: Block) -> None:

@@ -159,3 +159,21 @@ def test_names_of_a_file_do_not_steer_the_terminal():
 def test_a_number_that_stands_for_more_than_the_file_holds_is_not_spread_out():
     block = fluid.Program().global_block()
     assert HeldNumbers(block, 1.0, [10**15], fluid.core.VarDesc.VarType.FP32, "c").numbers() is None
+
+
+def test_gradients_flow_through_the_branch_that_is_taken():
+    model = next(each for each in MODELS.values() if '"1.if"' in each["program"])
+    exe = fluid.Executor()
+    program, feeds, fetches = fluid.io.load_inference_model(None, exe, *files_of(model))
+    inputs = [program.global_block().var(name) for name in feeds]
+    for each in inputs:
+        each.stop_gradient = False
+    with fluid.program_guard(program):
+        gradients = [g for g in fluid.gradients(fetches[:1], inputs) if g is not None]
+    fed = dict(zip(feeds, map(array_of, model["fed"]), strict=True))
+    found = exe.run(program, fed, [*fetches[:1], *gradients])
+    np.testing.assert_allclose(found[0], array_of(model["fetched"][0]), 1e-5, 1e-6)
+    assert len(found) > 1 and np.isfinite(found[1]).all()
+    for sign in (-1, 0):
+        others = {name: (value * sign).astype(value.dtype) for name, value in fed.items()}
+        assert np.isfinite(exe.run(program, others, gradients[:1])[0]).all()
