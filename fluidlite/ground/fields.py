@@ -161,6 +161,18 @@ def inputs_taken(cls: type) -> int:
     return count
 
 
+def own_constructor(cls: Any) -> None:
+    """Give a class the constructor of fields that its base has, under its own name."""
+    of_base = cls.__init__
+    own = FunctionType(
+        *(of_base.__code__, of_base.__globals__, of_base.__name__),
+        *(of_base.__defaults__, of_base.__closure__),
+    )
+    own.__kwdefaults__, own.__annotations__ = of_base.__kwdefaults__, of_base.__annotations__
+    belongs(own, cls)
+    cls.__init__ = own
+
+
 def belongs(function: Any, cls: type, name: str = "__init__") -> None:
     """Let messages and ``help`` say whose a constructor, or another method, is."""
     function.__qualname__ = f"{cls.__qualname__}.{name}"

@@ -70,7 +70,10 @@ def is_given(name: str, value: Any) -> bool:
     """
     if name.startswith("_") or name in _LANGUAGE or isinstance(value, types.ModuleType):
         return False
-    return not (isinstance(value, types.FunctionType) and value.__module__.startswith(_BUILDERS))
+    where = getattr(value, "__module__", None) or ""
+    return where != "typing" and not (
+        isinstance(value, types.FunctionType) and where.startswith(_BUILDERS)
+    )
 
 
 def _is_defined(name: str, value: Any, where: str) -> bool:

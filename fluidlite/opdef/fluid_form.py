@@ -13,7 +13,7 @@ from ..errors import DefinitionError, suggestion
 class FluidForm:
     """How fluid 1.8 writes an operator, and the gradient operator of it, into programs.
 
-    All fields but three name slots.  A subclass of an operator has its base's value, or
+    Most fields name slots.  A subclass of an operator has its base's value, or
     ``replace(Base.fluid, rows=())``.
     """
 
@@ -34,6 +34,9 @@ class FluidForm:
     #: outputs whose variable's value before the operator counts: an array that one element of is
     #: written, say.  The rule gives the cotangent of that value under the output's name.
     updates: tuple[str, ...] = ()
+    #: the attribute, false by default, that says whether ``updates`` need a value before; without
+    #: one they do
+    updates_where: str = ""
     #: outputs that get no value: their variables stay as they are
     idle: tuple[str, ...] = ()
     #: slots that the gradient operator has, too, and does not read: fluid's kernel does.  The
@@ -79,7 +82,9 @@ class FluidForm:
 
 _FIELDS = frozenset(field.name for field in fields(FluidForm))
 #: the fields that name slots of the operator itself
-_SLOT_FIELDS = sorted(_FIELDS - {"grad_type", "direct", "bare_gradients", "unmade"})
+_SLOT_FIELDS = sorted(
+    _FIELDS - {"grad_type", "direct", "bare_gradients", "unmade", "updates_where"}
+)
 
 
 def refuse_loose_fields(type: str, body: Mapping[str, Any], attributes: Container[str]) -> None:

@@ -12,6 +12,7 @@ from .. import io
 from ..errors import ArgumentError
 from ..ground.fields import from_fields
 from ..ground.protected import answers_protected
+from ..ground.reprs import Described
 from ..ir.program import Program
 from ..runtime.executor import Executor
 from ..scope import Scope, global_scope, scope_guard
@@ -24,7 +25,7 @@ from .thresholds import likely_scale
 KL, MIN_MAX = "KL", "min_max"
 
 
-class Calibration:
+class Calibration(Described):
     """A model whose variables are looked at while it reads data.
 
     Args:

@@ -11,6 +11,7 @@ from ..ground.console import say
 from ..ground.dtypes import Kind
 from ..ground.files import write_text
 from ..ground.quoting import dot_string
+from ..ground.reprs import Described
 from ..ir.descriptions import OpDesc, VarDesc
 from ..ir.operator import Operator
 from ..ir.program import Program
@@ -19,13 +20,14 @@ from . import graphs
 from .graphs import Graph, Node
 
 
-class IrNode:
+class IrNode(Described):
     """A node of a graph.
 
     Args:
         node: of ``core.Graph``.
     """
 
+    _shown = "node=node"
     _of: ClassVar[str | None] = None  #: what nodes of the class are of
 
     def __init__(self, node: Node) -> None:
@@ -205,7 +207,7 @@ def viewed(node: Node) -> Any:
     return IrOpNode(node) if node.is_op() else IrVarNode(node)
 
 
-class IrGraph:
+class IrGraph(Described):
     """A program's block 0 as nodes that are linked; a view of ``core.Graph``.
 
     Args:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import ArgumentError, UnknownVariableError
+from ..ground.reprs import Described
 from ..ir.descriptions import OpDesc, VarDesc
 from ..ir.operator import EMPTY
 from ..ir.program import Program, ProgramDesc, copy_operator
@@ -45,6 +46,9 @@ class Node:
         self.holds: Any = holds
         self.inputs: list[Node] = []
         self.outputs: list[Node] = []
+
+    def __repr__(self) -> str:
+        return f"Node({self._number}, {self.name()!r})"
 
     def __hash__(self) -> int:
         return self._number  # sets of nodes have the same order each time
@@ -121,7 +125,7 @@ class Node:
         self.outputs = [each for each in self.outputs if node not in (each, each.id())]
 
 
-class Graph:
+class Graph(Described):
     """Operators and variables of a program's block 0, linked.
 
     Args:

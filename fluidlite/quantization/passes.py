@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import ArgumentError, UnsupportedError
 from ..ground.protected import answers_protected
+from ..ground.reprs import Described
 from ..ir.program import Program
 from ..scope import Scope
 from . import freezing, rounding
@@ -66,7 +67,7 @@ def plain_rounding(round_type: str) -> None:
         )
 
 
-class GraphPass:
+class GraphPass(Described):
     """A change of a graph: that of its program."""
 
     edition: Edition = FLUID_1_8

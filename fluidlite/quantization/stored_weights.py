@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import io
 from ..ground.protected import answers_protected
+from ..ground.reprs import Described
 from ..ir.operator import Operator
 from ..ops.quantize import largest
 from ..runtime.executor import Executor
@@ -23,7 +24,7 @@ _BINS = 5000
 
 
 @answers_protected
-class WeightQuantization:
+class WeightQuantization(Described):
     """A saved model whose weights are stored as whole numbers.
 
     Args:
@@ -36,6 +37,7 @@ class WeightQuantization:
     def __init__(
         self, model_dir: str, model_filename: str | None = None, params_filename: str | None = None
     ) -> None:
+        self.model_dir: str = model_dir
         self._model = (model_dir, model_filename, params_filename)
 
     def quantize_weight_to_int(

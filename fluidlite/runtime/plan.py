@@ -300,7 +300,10 @@ def _with_touched(ops: Iterable[Operator]) -> list[tuple[Operator, Touched]]:
 def _updated(op: Operator) -> list[str]:
     """The tensors of the scope that an operator writes, and whose values before it reads."""
     known = op.definition
-    names = [n for s in known.fluid.updates for n in op.outputs.get(s, ())] if known else []
+    form = known.fluid if known else None
+    if form is None or (form.updates_where and not op.attrs.get(form.updates_where)):
+        return []
+    names = [n for slot in form.updates for n in op.outputs.get(slot, ())]
     found = [(name, op.find_var(name)) for name in names]
     return [n for n, v in found if v is not None and v.persistable and v.kind is Kind.LOD_TENSOR]
 

@@ -211,7 +211,9 @@ adaptive_avg_pool1d: Callable[..., Tensor] = of_rank(
     1, adaptive_avg_pooling, "adaptive_avg_pool1d", _POOLED, fixed=_SEQUENCE
 )
 adaptive_avg_pool2d: Final = of_rank(2, adaptive_avg_pooling, "adaptive_avg_pool2d", _POOLED)
-adaptive_avg_pool3d: Final = of_rank(3, adaptive_avg_pooling, "adaptive_avg_pool3d", _POOLED)
+adaptive_avg_pool3d: Callable[..., Tensor] = of_rank(
+    3, adaptive_avg_pooling, "adaptive_avg_pool3d", _POOLED
+)
 adaptive_max_pool1d: Final = of_rank(1, adaptive_max_pooling, "adaptive_max_pool1d", _POOLED)
 adaptive_max_pool2d: Final = of_rank(2, adaptive_max_pooling, "adaptive_max_pool2d", _POOLED)
 adaptive_max_pool3d: Final = of_rank(3, adaptive_max_pooling, "adaptive_max_pool3d", _POOLED)

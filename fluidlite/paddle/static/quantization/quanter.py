@@ -7,6 +7,7 @@ from typing import Any
 
 from ....compiler import CompiledProgram
 from ....errors import ArgumentError, UnsupportedError
+from ....ground.public_names import list_public_names
 from ....ir.program import Program
 from ....quantization.editions import PADDLE_2_6
 from ....quantization.graph_views import IrGraph
@@ -212,3 +213,6 @@ def convert(
         return result
     ConvertToInt8Pass(scope, place).apply(graph)
     return result, graph.to_program()
+
+
+list_public_names(globals())
