@@ -212,21 +212,28 @@ def _windows(given: Any, shape: Any) -> Any:
     return tuple(kernel), tuple(strides), tuple(pads)
 
 
-def _is_exclusive(op: Any) -> bool:
-    return bool(op.exclusive or op.adaptive or op.global_pooling)
+def _averages(op: Any, shape: Any) -> tuple[Any, bool]:
+    """The windows, and whether averages leave the padding out; no windows for other averages."""
+    exclusive = bool(op.exclusive or op.adaptive or op.global_pooling)
+    if op.clips and not exclusive:
+        divisors = op.divisors(shape)
+        exclusive = divisors == [w.lengths for w in op.windows(shape)]
+        if not exclusive and any(set(along) != {k} for along, k in zip(divisors, op.ksize)):
+            return None, False
+    return _windows(op, shape), exclusive
 
 
 @forms("pool2d", "pool3d")
 def pool(graph: SourceGraph, op: Any, X: Any) -> Any:
-    windows = _windows(op, X.shape)
+    windows, exclusive = _averages(op, X.shape)
     if windows is None:
         return NotImplemented
-    if windows[0] == X.shape[2:] and _is_exclusive(op):
+    if windows[0] == X.shape[2:] and exclusive:
         function = np.max if op.pooling_type == "max" else np.mean
         return function(X, axis=tuple(range(2, X.ndim)), keepdims=True)
     if op.pooling_type == "max":
         return graph.helper(library.max_pool, X, *windows)
-    return graph.helper(library.average_pool, X, *windows, _is_exclusive(op))
+    return graph.helper(library.average_pool, X, *windows, exclusive)
 
 
 @forms("pool2d_grad", "pool3d_grad")
@@ -239,8 +246,8 @@ def pool_grad(graph: SourceGraph, op: Any, X: Any, dOut: Any) -> Any:
 
 @forms("pool2d_adjoint", "pool3d_adjoint")
 def pool_adjoint(graph: SourceGraph, op: Any, G: Any) -> Any:
-    windows = _windows(op, tuple(op.size))
+    size = tuple(op.size)
+    windows, exclusive = _averages(op, size)
     if windows is None:
         return NotImplemented
-    size, exclusive = tuple(op.size), _is_exclusive(op)
     return graph.helper(library.average_pool_grad, G, size, *windows, exclusive)

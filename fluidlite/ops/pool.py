@@ -294,12 +294,15 @@ class Pool(Windowed, abstract=True):
     ceil_mode: a last window may reach beyond the padded image.
     data_format: NCHW, or NHWC for images whose channels come last; NCDHW or NDHWC for volumes.
     padding_algorithm: EXPLICIT, VALID (no padding), or SAME (ceil(size / stride) windows).
+    clips: paddle 2's form: averages that are not exclusive count behind the image as much padding
+        as before it, and nothing beyond.
     """
 
     exclusive: bool = True
     ceil_mode: bool = False
     data_format: str = "NCHW"
     padding_algorithm: str = "EXPLICIT"
+    clips: bool = attr(False, edition=True)
     formats = ("NCHW", "NHWC")  #: with the channels first, and last
 
     @property
@@ -320,13 +323,29 @@ class Pool(Windowed, abstract=True):
 
     def counts(self, xp: Any, shape: Any, dtype: Any) -> Mapping[str, Callable[[], Any]]:
         """What averages divide by, for each window."""
-        inclusive = not (self.exclusive or self.adaptive or self.global_pooling)
         counts = []
-        for i, windows in enumerate(self.windows(shape)):
-            sizes = [self.ksize[i] if inclusive else length for length in windows.lengths]
-            along = [-1 if axis == windows.axis else 1 for axis in range(len(shape))]
+        for axis, sizes in zip(self.axes, self.divisors(shape)):
+            along = [-1 if i == axis else 1 for i in range(len(shape))]
             counts.append(xp.reshape(xp.asarray(sizes, dtype=dtype), along))
         return math.prod(counts)
+
+    def divisors(self, shape: Shape) -> list[list[int]]:
+        """How many elements averages count along each dimension of an image, for each window."""
+        lengths = [windows.lengths for windows in self.windows(shape)]
+        if self.exclusive or self.adaptive or self.global_pooling:
+            return lengths
+        if not self.clips:
+            return [[kernel] * len(each) for kernel, each in zip(self.ksize, lengths)]
+        sizes = [shape[axis] for axis in self.axes]
+        pads = window_padding(
+            sizes, self.ksize, self.strides, self.paddings, self.padding_algorithm
+        )
+        return [
+            [min(kernel, size + 2 * before - i * stride) for i in range(len(each))]
+            for each, size, kernel, stride, (before, _) in zip(
+                lengths, sizes, self.ksize, self.strides, pads
+            )
+        ]
 
     def within(self, f: Any, shape: Shape, values: Any) -> Any:
         """Of what all windows over images of a shape have that of those with elements."""

@@ -36,12 +36,21 @@ def _has_fewer(op: Operator) -> bool:
     return given is not None and made is not None and len(made.shape) < len(given.shape)
 
 
+def _counts_padding(op: Operator) -> bool:
+    """Whether averages under windows count padding."""
+    return op.has_attr("exclusive") and not op.attr("exclusive")
+
+
 #: operator in files of paddle 2 -> the operator with its formula
 TYPES = {"adadelta": "adadelta_v2", "adam": "adam_v2", "lamb": "lamb_v2"}
 #: the other way round
 TYPES_IN_FILES = {ours: theirs for theirs, ours in TYPES.items()}
 #: attribute -> whether an operator that has it means it; others are meant always
-_MEANT: dict[str, Callable[[Operator], bool]] = {"drops": _has_fewer, "zero_d": _sums_up}
+_MEANT: dict[str, Callable[[Operator], bool]] = {
+    "clips": _counts_padding,
+    "drops": _has_fewer,
+    "zero_d": _sums_up,
+}
 
 
 def take_over(program: Program) -> None:

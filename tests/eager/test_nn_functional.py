@@ -276,6 +276,11 @@ def test_windows_that_reach_beyond_the_image_count_what_is_around_it():
     found = F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, exclusive=False).numpy()[0, 0]
     np.testing.assert_allclose(found[0], [4 / 9, 2 / 3, 2 / 3, 1 / 3], rtol=1e-6)
     np.testing.assert_allclose(found[3], [1 / 3, 0.5, 0.5, 0.25], rtol=1e-6)
+    found = F.avg_pool2d(x, 3, 2, [0, 1, 1, 0], exclusive=False).numpy()[0, 0]
+    np.testing.assert_allclose(found, [[2 / 3, 1, 1]] * 3, rtol=1e-6)
+    options = dict(ceil_mode=True, exclusive=False, divisor_override=2)
+    found = F.avg_pool2d(x, 3, 2, 1, **options).numpy()[0, 0]
+    np.testing.assert_allclose(found[3], [1.5, 2.25, 2.25, 1.125], rtol=1e-6)
     found = F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, divisor_override=4).numpy()
     np.testing.assert_allclose(found, 2.25, rtol=1e-6)
     with pytest.raises(ArgumentError, match="other than 0"):

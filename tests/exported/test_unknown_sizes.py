@@ -138,6 +138,11 @@ def linear(x, **options):
     return layers.resize_bilinear(x, **options)
 
 
+def clipped(x, **options):
+    options.update(ksize=[3, 2], strides=[2, 2], paddings=[1, 0, 0, 1], exclusive=False, clips=True)
+    return operator("pool2d", {"X": x}, FLOAT, pooling_type="avg", **options)
+
+
 def pool(x, *args, **options):
     return layers.pool2d(x, *args, **options)
 
@@ -181,6 +186,8 @@ OF_IMAGES = {
     "means without the padding": (2, lambda x: pool(x, [2, 3], "avg", 2, 1, ceil_mode=True)),
     "means with the padding": (2, lambda x: pool(x, 3, "avg", 2, [1, 0], exclusive=False)),
     "as many windows as steps": (2, lambda x: pool(x, 3, "avg", 2, pool_padding="SAME")),
+    "means of paddle 2 beyond the padding": (2, lambda x: clipped(x, ceil_mode=True)),
+    "as many means of paddle 2": (2, lambda x: clipped(x, padding_algorithm="SAME")),
     "largest of as many": (2, lambda x: pool(x, 2, "max", 2, pool_padding="SAME")),
     "places of the largest, and back": (8, lambda x: pooled_and_back(layers.pixel_shuffle(x, 2))),
     "places of the largest of parts": (

@@ -1,5 +1,7 @@
 """Pooling against loops over the windows."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,31 @@ def test_averages_count_padding_unless_exclusive():
     attrs = dict(ksize=[1, 3], strides=[1, 2], paddings=[0, 1], pooling_type="avg", ceil_mode=True)
     np.testing.assert_allclose(f.pool2d(x, **attrs).ravel(), [1.5, 3, 4])
     np.testing.assert_allclose(f.pool2d(x, exclusive=False, **attrs).ravel(), [1, 3, 4 / 3])
+
+
+#: attributes; the averages of 6 ones, along one dimension, in paddle 2.6.2
+CLIPPED = [
+    (dict(ksize=3, strides=2, paddings=[1, 1], ceil_mode=True), [2 / 3, 1, 1, 1 / 2]),
+    (dict(ksize=3, strides=2, paddings=[0, 0], ceil_mode=True), [1, 1, 1]),
+    (dict(ksize=3, strides=2, paddings=[0, 1]), [1, 1, 1]),
+    (dict(ksize=3, strides=2, paddings=[1, 0]), [2 / 3, 1, 1]),
+    (dict(ksize=3, strides=3, paddings=[2, 0], ceil_mode=True), [1 / 3, 1, 2 / 3]),
+    (dict(ksize=3, strides=2, padding_algorithm="SAME"), [1, 1, 1]),
+    (dict(ksize=1, strides=3, ceil_mode=True), [1, 1, np.nan]),
+]
+
+
+@pytest.mark.parametrize("rank", [2, 3])
+@pytest.mark.parametrize("attrs, along", CLIPPED)
+def test_averages_of_paddle_2_count_as_much_padding_behind_as_before(attrs, along, rank):
+    attrs = dict(attrs, ksize=[attrs["ksize"]] * rank, strides=[attrs["strides"]] * rank)
+    attrs["paddings"] = attrs.get("paddings", [0, 0]) * rank
+    geometry = dict(pooling_type="avg", exclusive=False, clips=True)
+    pool = f.pool2d if rank == 2 else f.pool3d
+    with np.errstate(invalid="ignore"):  # one divides no elements by their number
+        found = pool(np.ones([1, 1, *[6] * rank]), **geometry, **attrs)
+    expected = functools.reduce(np.multiply.outer, [along] * rank)
+    np.testing.assert_allclose(found[0, 0], expected)
 
 
 @pytest.mark.parametrize("ksize, strides", [([5, 5], [3, 3]), ([4, 2], [2, 2])])

@@ -50,6 +50,17 @@ def test_a_saved_layer_gives_the_same_numbers_on_batches_of_any_size(net, tmp_pa
     assert [v.name for v in loaded.program().list_vars() if v.is_data] == ["x"]
 
 
+@pytest.mark.filterwarnings("ignore:the model has no variables")
+def test_saved_averages_count_padding_as_paddle_2_does(tmp_path):
+    spec = paddle.static.InputSpec([None, 1, None, None], "float32", "x")
+    layer = paddle.nn.AvgPool2D(3, 2, 1, ceil_mode=True, exclusive=False)
+    paddle.jit.save(layer, tmp_path / "pool", [spec])
+    loaded = paddle.jit.load(tmp_path / "pool")
+    along = np.array([2 / 3, 1, 1, 1 / 2])  # numbers of paddle 2.6.2
+    found = loaded(paddle.ones([1, 1, 6, 6])).numpy()[0, 0]
+    np.testing.assert_allclose(found, np.multiply.outer(along, along), rtol=1e-6)
+
+
 def test_a_loaded_layer_is_trained_further(net, tmp_path):
     paddle.jit.save(net, tmp_path / "net", SPEC)
     loaded = paddle.jit.load(tmp_path / "net")

@@ -36,7 +36,8 @@ class Windows(Window):
         self.out: Form = seen(op.pooled(tuple(shape)))
         kernel, strides, before, after = [], [], [], []
         self.fits = min(op.paddings, default=0) >= 0
-        for w in op.windows(tuple(shape)):
+        windows, divisors = op.windows(tuple(shape)), op.divisors(tuple(shape))
+        for w in windows:
             self.fits &= not any(w.empty)
             if w.step is None:
                 self.fits &= len(w.ranges) == 1
@@ -52,8 +53,9 @@ class Windows(Window):
             before.append(w.step.before)
             after.append(w.padding[1])
         # with padding or without, where all windows are whole it is the same
-        self.inclusive: bool = not (op.exclusive or op.adaptive or op.global_pooling)
-        self.fits &= not self.inclusive or kernel == list(op.ksize)
+        self.inclusive: bool = divisors != [w.lengths for w in windows]
+        sizes = [[k] * len(w.lengths) for k, w in zip(kernel, windows)]
+        self.fits &= not self.inclusive or divisors == sizes
         self.fits &= all(b < k and a < k for k, b, a in zip(kernel, before, after))
         self.window = tuple(map(tuple, (strides, kernel, [0] * len(kernel), before, after)))
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, Final
 
-import numpy as np
-
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
@@ -69,30 +67,11 @@ def avg_pooling(
             f"avg_pool{rank}d: expected divisor_override other than 0, or None, got 0"
         )
     windows = windows_of(rank, kernel_size, stride, padding, data_format)
-    out = pooled("avg", x, windows, ceil_mode=ceil_mode, exclusive=exclusive)
+    counted = {} if exclusive else {"clips": True}
+    out = pooled("avg", x, windows, ceil_mode=ceil_mode, exclusive=exclusive, **counted)
     if divisor_override is not None:
         return multiply(out, prod(windows.sizes) / divisor_override)
-    if not ceil_mode or exclusive or windows.algorithm != "EXPLICIT":
-        return out
-    factors = prod(windows.sizes) / _counts(windows, x, out)
-    return multiply(out, x.results(factors.astype(x.array.dtype)))
-
-
-def _counts(windows: WindowArguments, x: Tensor, out: Tensor) -> Any:
-    """How many elements of ``x`` and of what is around it lie under each window, in a form that
-    spreads over ``out``.
-    """
-    counts: Any = np.ones((), "int64")
-    for i, place in enumerate(windows.places):
-        size, step = windows.sizes[i], windows.steps[i]
-        length, count = x.array.shape[place], out.array.shape[place]
-        before, after = windows.sides[i]
-        first = np.arange(count) * step - before
-        inside = np.minimum(first + size, length + after) - first
-        along = [1] * (windows.rank + 2)
-        along[place] = -1
-        counts = counts * inside.reshape(along)
-    return counts
+    return out
 
 
 def pooled(kind: str, x: Tensor, windows: WindowArguments, **attrs: Any) -> Tensor:

@@ -39,6 +39,7 @@ def pool(graph: OnnxGraph, op: Any, X: Any) -> Any:
         attrs: dict[str, Any] = dict(kernel_shape=list(op.ksize), strides=list(op.strides))
         if kind == "AveragePool":
             attrs["count_include_pad"] = int(not op.exclusive)
+        clips = kind == "AveragePool" and op.clips and not op.exclusive
         if op.padding_algorithm == "SAME" and -1 in sizes:
             out = graph.node(kind, [x], auto_pad="SAME_UPPER", **attrs)
         elif op.ceil_mode:
@@ -46,6 +47,9 @@ def pool(graph: OnnxGraph, op: Any, X: Any) -> Any:
         else:
             around = [a for a, _ in pads] + [b for _, b in pads]
             out = graph.node(kind, [x], pads=around, **attrs)
+            clips &= any(a < b for a, b in pads)
+        if clips:
+            out = divided(graph, op, x, out, pads)
     return graph.Transpose(out, perm=[0, *range(2, X.ndim), 1]) if last else out
 
 
@@ -59,14 +63,25 @@ def reaching_beyond(graph: OnnxGraph, op: Any, x: Any, pads: Any, attrs: dict[st
         return graph.MaxPool(graph.Pad(x, around, np.asarray(OF_NONE, x.dtype)), **attrs)
     attrs["count_include_pad"] = 1
     means = graph.AveragePool(graph.Pad(x, around), **attrs)
-    if not op.exclusive:
-        return means
+    return divided(graph, op, x, means, pads) if op.exclusive else means
+
+
+def divided(graph: OnnxGraph, op: Any, x: Any, means: Any, pads: Any) -> Any:
+    """Averages divided by as many elements as count, instead of by whole windows."""
     out = means
     for axis, (step, kernel, (before, _)) in enumerate(zip(op.strides, op.ksize, pads), 2):
         windows, size = (graph.Shape(v, start=axis, end=axis + 1) for v in (means, x))
-        begin = graph.Sub(graph.Mul(counted(graph, windows), np.array(step)), np.array(before))
-        end = graph.Min(graph.Add(begin, np.array(kernel)), size)
-        length = graph.Sub(end, graph.Max(begin, np.array(0)))  # 0 or less in the padding alone
+        ahead: Any = np.array(before)
+        if op.padding_algorithm == "SAME" and x.sizes[axis] == -1:
+            last = graph.Mul(graph.Sub(windows, numbers([1])), numbers([step]))
+            around = graph.Sub(graph.Add(last, numbers([kernel])), size)
+            ahead = graph.Div(graph.Max(around, numbers([0])), numbers([2]))
+        begin = graph.Sub(graph.Mul(counted(graph, windows), np.array(step)), ahead)
+        edge, first = size, graph.Max(begin, np.array(0))
+        if not op.exclusive:
+            edge, first = graph.Add(size, ahead), begin
+        end = graph.Min(graph.Add(begin, np.array(kernel)), edge)
+        length = graph.Sub(end, first)  # 0 or less in the padding alone
         share = graph.Div(np.asarray(kernel, x.dtype), graph.like(length, x.dtype))
         along = [-1 if i == axis else 1 for i in range(x.ndim)]
         out = graph.Mul(out, graph.Reshape(share, numbers(along)))

@@ -138,10 +138,11 @@ class PirDecoder:
             **from_operands,
             **attrs,
         }
+        bare = getattr(op.results[0].spec, "shape", None) == () if op.results else False
+        meant = {"clips": not attributes.get("exclusive", True), "zero_d": bare}
         for name, attribute in definition.attributes.items():
             if attribute.edition and attribute.default is False:
-                bare = getattr(op.results[0].spec, "shape", None) == ()
-                attributes.setdefault(name, bare if name == "zero_d" else True)
+                attributes.setdefault(name, meant.get(name, True))
         block.append_op(form.type, inputs=inputs, outputs=outputs, attrs=attributes)
 
     def _give(

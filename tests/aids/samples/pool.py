@@ -18,6 +18,7 @@ WINDOWS = [
     (dict(ksize=[6, 2], strides=[3, 2], paddings=[1, 0]), (1, 2, 3, 5)),  # reaches beyond
 ]
 INCLUSIVE = (dict(ksize=[3, 2], strides=[2, 2], paddings=[1, 0], exclusive=False), (1, 2, 6, 5))
+CLIPPED = (dict(INCLUSIVE[0], clips=True, ceil_mode=True, paddings=[1, 0, 0, 1]), (1, 2, 6, 5))
 
 
 def distinct(rng, shape):
@@ -30,8 +31,8 @@ def pool2d(rng):
     for attrs, shape in WINDOWS:
         for pooling_type in ("max", "avg"):
             yield Sample(dict(X=distinct(rng, shape)), dict(attrs, pooling_type=pooling_type))
-    attrs, shape = INCLUSIVE
-    yield Sample(dict(X=distinct(rng, shape)), dict(attrs, pooling_type="avg"), name="inclusive")
+    for name, (attrs, shape) in {"inclusive": INCLUSIVE, "clipped": CLIPPED}.items():
+        yield Sample(dict(X=distinct(rng, shape)), dict(attrs, pooling_type="avg"), name=name)
     halves = dict(pooling_type="max", ksize=[2, 2], strides=[2, 2])
     yield Sample(dict(X=distinct(rng, (1, 3, 4, 6))), halves, name="side by side")
     # sizes that fit in either order of the dimensions
@@ -47,6 +48,7 @@ def pool2d_adjoint(rng):
         ((2, 3, 3, 3), WINDOWS[0]),
         ((1, 2, 2, 3), WINDOWS[4]),
         ((1, 2, 3, 2), INCLUSIVE),
+        ((1, 2, 3, 3), CLIPPED),
     ]:
         yield Sample(dict(G=rng.normal(size=out)), dict(attrs, size=list(shape)))
 
