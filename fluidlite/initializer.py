@@ -447,7 +447,11 @@ def fans(var: Variable) -> tuple[int, int]:
 
 
 def fans_of(shape: tuple[int, ...]) -> tuple[int, int]:
-    """:func:`fans`, of the shape of a weight."""
+    """:func:`fans`, of the shape of a weight.
+
+    >>> fluid.initializer.fans_of((4, 3, 5, 5))
+    (75, 100)
+    """
     if len(shape) < 2:
         return (shape[0], shape[0]) if shape else (1, 1)
     if len(shape) == 2:

@@ -348,6 +348,15 @@ def stop_profiler(sorted_key: str | None = None, profile_path: str | None = None
     Raises:
         ArgumentError: another key.
         FileError: the file cannot be written.
+
+    >>> import contextlib, io, os
+    >>> y = fluid.layers.scale(fluid.data("x", [2]))
+    >>> fluid.profiler.start_profiler("CPU")
+    >>> out = fluid.Executor().run(feed={"x": np.ones(2, "float32")}, fetch_list=[y])
+    >>> with contextlib.redirect_stdout(io.StringIO()) as table:
+    ...     fluid.profiler.stop_profiler("total", os.devnull)
+    >>> "scale" in table.getvalue()
+    True
     """
     checked_choice(sorted_key, (None, *SORTED_BY), "sorted_key")
     profile = active.get()

@@ -20,7 +20,15 @@ _CLOSED = "every way to it is closed"
 
 @dataclass(frozen=True)
 class Explanation:
-    """Where the gradient of a variable comes from, or why there is none."""
+    """Where the gradient of a variable comes from, or why there is none.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> x.stop_gradient = False
+    >>> loss = fluid.layers.mean(fluid.layers.square(x))
+    >>> why = fluid.explain_gradient(x, loss)
+    >>> why.flows, len(why.path)
+    (True, 2)
+    """
 
     variable: str
     targets: tuple[str, ...]

@@ -121,7 +121,13 @@ def _where(block: int, index: int, site: str) -> str:
 
 @dataclass(frozen=True)
 class Scan:
-    """What a program would do."""
+    """What a program would do.
+
+    >>> y = fluid.layers.relu(fluid.data("x", [None, 3]))
+    >>> scan = fluid.inspect.scan(fluid.default_main_program())
+    >>> scan.operators, bool(scan)
+    (1, False)
+    """
 
     operators: int
     effects: tuple[ScannedEffect, ...]

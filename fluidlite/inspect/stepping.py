@@ -48,6 +48,12 @@ class Trace:
 
     Args:
         program: what was run.
+
+    >>> y = fluid.layers.scale(fluid.data("x", [2]), 2.0)
+    >>> feed = {"x": np.ones(2, "float32")}
+    >>> run = fluid.inspect.trace(fluid.Executor(), fluid.default_main_program(), feed)
+    >>> run[y].tolist(), len(run.records)
+    ([2.0, 2.0], 1)
     """
 
     def __init__(self, program: Program) -> None:
@@ -208,6 +214,12 @@ def trace(
 
     Raises:
         FluidError: an operator failed; the error's attribute ``trace`` holds what came before.
+
+    >>> y = fluid.layers.exp(fluid.layers.scale(fluid.data("x", [2]), 0.0))
+    >>> feed = {"x": np.ones(2, "float32")}
+    >>> run = fluid.inspect.trace(fluid.Executor(), fluid.default_main_program(), feed)
+    >>> [record.op.type for record in run.records], run[y].tolist()
+    (['scale', 'exp'], [1.0, 1.0])
     """
     if not isinstance(program, Program):
         raise ArgumentError(

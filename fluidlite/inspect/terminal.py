@@ -31,6 +31,15 @@ def debug(
 
     Returns:
         what was run.
+
+    >>> y = fluid.layers.exp(fluid.layers.scale(fluid.data("x", [2]), 0.0))
+    >>> words, said = iter(["step", "quit"]), []
+    >>> feed = {"x": np.ones(2, "float32")}
+    >>> run = fluid.inspect.debug(
+    ...     fluid.Executor(), feed=feed, ask=lambda prompt: next(words), tell=said.append
+    ... )
+    >>> [record.op.type for record in run.records]
+    ['scale']
     """
     with Debugger(executor, program, feed, scope) as debugger:
         debugger.stop_at(*places)

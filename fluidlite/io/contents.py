@@ -47,7 +47,16 @@ class ModelFiles:
 
 @dataclass
 class Contents:
-    """What a file or a folder holds."""
+    """What a file or a folder holds.
+
+    >>> import tempfile
+    >>> from fluidlite.io.contents import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/w.npz", w=np.ones([2, 3]))
+    ...     contents = read(f"{folder}/w.npz")
+    >>> contents.variables["w"].shape, contents.program
+    ((2, 3), None)
+    """
 
     path: str
     kind: str  #: in words: "program", "combined tensors", "inference model", ...

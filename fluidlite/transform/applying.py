@@ -46,6 +46,13 @@ def apply_patch(
             differs.
         VerifyError: what comes out breaks a rule that the program keeps.
         ArgumentError: this is no program, or no patch.
+
+    >>> y = fluid.layers.scale(fluid.data("x", [2]))
+    >>> before = fluid.default_main_program()
+    >>> after = fluid.transform.set_attributes(before, "scale", {"scale": 2.0})
+    >>> patch = fluid.transform.make_patch(before, after)
+    >>> fluid.transform.apply_patch(patch, before).global_block().ops[0].attr("scale")
+    2.0
     """
     if not isinstance(program, Program):
         raise refused("apply_patch", "program", "a Program", program)

@@ -29,7 +29,14 @@ _METHODS = {
 
 @dataclass(frozen=True)
 class CertifiedGradient:
-    """What was found about the gradient of one value."""
+    """What was found about the gradient of one value.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> pairs = fluid.append_backward(fluid.layers.mean(fluid.layers.fc(x, 2)))
+    >>> certificate = fluid.transform.certify(fluid.default_main_program())
+    >>> [(g.variable, g.method) for g in certificate.gradients if g.variable.startswith("fc_0.w")]
+    [('fc_0.w_0', 'field')]
+    """
 
     variable: str
     version: int  #: how often the variable had been written, with this value
@@ -69,7 +76,14 @@ class CertifiedGradient:
 
 @dataclass(frozen=True)
 class CertifiedOperator:
-    """What was found about an operator that gradients flow through."""
+    """What was found about an operator that gradients flow through.
+
+    >>> x = fluid.data("x", [None, 3], "float32")
+    >>> pairs = fluid.append_backward(fluid.layers.mean(fluid.layers.fc(x, 2)))
+    >>> certificate = fluid.transform.certify(fluid.default_main_program())
+    >>> [(op.type, op.method) for op in certificate.operators]
+    [('mul', 'field'), ('elementwise_add', 'field'), ('mean', 'field')]
+    """
 
     position: int
     type: str

@@ -144,6 +144,11 @@ class Formula:
     """What some variables hold: equations, those that are asked for first.
 
     It prints as text; a notebook shows it in LaTeX.
+
+    >>> y = fluid.layers.exp(fluid.data("x", [2]) * 2.0)
+    >>> formula = fluid.transform.formula(fluid.default_main_program(), y)
+    >>> formula.goals, str(formula)
+    (1, 'exp_0.tmp_0 = exp(2.0 * x)')
     """
 
     equations: tuple[tuple[str, Term], ...]  #: a name, and what it is

@@ -26,6 +26,15 @@ class Match:
         values: of the block.
         found: value of the pattern -> value of the block.
         positions: of the operators, by that of the pattern's node.
+
+    >>> rule = fluid.transform.Rule(
+    ...     lambda x: fluid.layers.relu(x),
+    ...     lambda x, match: fluid.layers.scale(x, float(len(match.sorted_positions))),
+    ... )
+    >>> y = fluid.layers.relu(fluid.data("x", [None, 3]))
+    >>> program = fluid.transform.rewrite(fluid.default_main_program(), rule)
+    >>> program.global_block().ops[0].attr("scale")
+    1.0
     """
 
     variant: Variant

@@ -67,6 +67,11 @@ def renamed_states(program: Program, names: Renaming) -> dict[str, str]:
     Args:
         program: as of :func:`rename`.
         names: as of :func:`rename`.
+
+    >>> y = fluid.layers.fc(fluid.data("x", [None, 2]), 3)
+    >>> names = {"fc_0.w_0": "weight", "fc_0.b_0": "bias"}
+    >>> fluid.transform.renamed_states(fluid.default_main_program(), names)
+    {'fc_0.w_0': 'weight', 'fc_0.b_0': 'bias'}
     """
     new = all_names(program, _chosen(program, names))
     whole = program.global_block().vars

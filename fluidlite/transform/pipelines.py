@@ -22,7 +22,16 @@ from .selecting import one_or_several
 
 @dataclass(frozen=True)
 class ProgramStage:
-    """A program behind a pass, and in what it differs from the one before."""
+    """A program behind a pass, and in what it differs from the one before.
+
+    >>> @fluid.transform.program_pass
+    ... def clean(program):
+    ...     return fluid.transform.simplify(program)
+    >>> y = fluid.layers.scale(fluid.data("x", [2]), 3.0)
+    >>> stages = fluid.transform.Pipeline([clean]).run(fluid.default_main_program()).stages
+    >>> [stage.name for stage in stages]
+    ['input', 'clean']
+    """
 
     name: str  #: of the pass and its options; "input" for the program that the pipeline was given
     program: Program
@@ -38,7 +47,17 @@ class ProgramStage:
 
 @dataclass(frozen=True)
 class Staged:
-    """A pipeline's result: the program, and the stages on the way."""
+    """A pipeline's result: the program, and the stages on the way.
+
+    >>> @fluid.transform.program_pass
+    ... def shared(program):
+    ...     return fluid.transform.share(program)
+    >>> x = fluid.data("x", [2])
+    >>> y = fluid.layers.exp(x) + fluid.layers.exp(x)
+    >>> staged = fluid.transform.Pipeline([shared]).run(fluid.default_main_program())
+    >>> len(staged.program.global_block().ops), len(staged.stages)
+    (2, 2)
+    """
 
     program: Program
     stages: tuple[ProgramStage, ...]

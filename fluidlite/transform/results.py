@@ -17,6 +17,12 @@ class Transformed(NamedTuple):
     inputs: the data variables that the transformation added, or that have other shapes than before:
         a tangent for each input of ``jvp``, the batched inputs of ``vmap``.
     outputs: the results, in the order in which they were asked for.
+
+    >>> x = fluid.data("x", [2])
+    >>> y = fluid.layers.exp(x)
+    >>> program, tangents, outputs = fluid.transform.jvp(fluid.default_main_program(), [y], [x])
+    >>> [v.name for v in tangents]
+    ['x@TANGENT']
     """
 
     program: Program

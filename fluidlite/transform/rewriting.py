@@ -58,7 +58,16 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What :func:`rewriting` did: the program, and what came of each place."""
+    """What :func:`rewriting` did: the program, and what came of each place.
+
+    >>> y = fluid.layers.relu(fluid.layers.relu(fluid.data("x", [None, 3])))
+    >>> once = fluid.transform.Rule(
+    ...     lambda x: fluid.layers.relu(fluid.layers.relu(x)), lambda x: fluid.layers.relu(x)
+    ... )
+    >>> rewriting = fluid.transform.rewriting(fluid.default_main_program(), once)
+    >>> rewriting.count, rewriting.settled
+    (1, False)
+    """
 
     program: Program
     places: tuple[Outcome, ...]

@@ -99,6 +99,10 @@ def simplification(
     Args:
         program, outputs, laws, exact: as of :func:`simplify`.
         formulas: whether each law is applied by itself, and the formula behind it kept.
+
+    >>> y = fluid.layers.scale(fluid.data("x", [2]), 1.0)
+    >>> print(fluid.transform.simplification(fluid.default_main_program(), y))
+    scale_0.tmp_0 = x
     """
     for law in laws:
         if not isinstance(law, Law):

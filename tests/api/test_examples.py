@@ -12,14 +12,11 @@ WITHOUT = {
     "fluidlite.distributed": 2,
     "fluidlite.export": 2,
     "fluidlite.flow": 2,
-    "fluidlite.initializer": 1,
-    "fluidlite.inspect": 7,
-    "fluidlite.io": 1,
+    "fluidlite.inspect": 1,
     "fluidlite.jax": 1,
     "fluidlite.onnx": 2,
-    "fluidlite.profiler": 3,
+    "fluidlite.profiler": 2,
     "fluidlite.runtime.passes": 3,
-    "fluidlite.transform": 11,
     "fluidlite.paddle": 6,
 }
 
