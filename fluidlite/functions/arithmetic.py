@@ -209,10 +209,6 @@ maximum: _OfTwo = of_operator(
     >>> fluid.maximum(x, fluid.to_tensor([1.0, 0.0])).sum().backward()
     >>> x.grad.tolist()
     [0.0, 1.0]
-
-    >>> x = fluid.flow.tensor([1.0, 5.0])
-    >>> fluid.flow.maximum(x, fluid.flow.tensor([3.0, 2.0])).tolist()
-    [3.0, 5.0]
     """,
     "elementwise_max",
 )
@@ -223,22 +219,29 @@ minimum: _OfTwo = of_operator(
 
     >>> fluid.minimum(fluid.to_tensor([1.0, 5.0]), fluid.to_tensor([3.0, 2.0])).tolist()
     [1.0, 2.0]
-
-    >>> x = fluid.flow.tensor([1.0, 5.0])
-    >>> fluid.flow.minimum(x, fluid.flow.tensor([3.0, 2.0])).tolist()
-    [1.0, 2.0]
     """,
     "elementwise_min",
 )
 shared_maximum: _OfTwo = of_operator(
     _of_two_numbers,
     "maximum",
-    "The larger of x and y, element by element; where they are equal, both share the gradient.",
+    """The larger of x and y, element by element; where they are equal, both share the gradient.
+
+    >>> x = fluid.flow.tensor([3.0, 5.0], requires_grad=True)
+    >>> fluid.flow.maximum(x, fluid.flow.tensor([3.0, 2.0])).sum().backward()
+    >>> x.grad.tolist()
+    [0.5, 1.0]
+    """,
 )
 shared_minimum: _OfTwo = of_operator(
     _of_two_numbers,
     "minimum",
-    "The smaller of x and y, element by element; where they are equal, both share the gradient.",
+    """The smaller of x and y, element by element; where they are equal, both share the gradient.
+
+    >>> x = fluid.flow.tensor([1.0, 5.0])
+    >>> fluid.flow.minimum(x, fluid.flow.tensor([3.0, 2.0])).tolist()
+    [1.0, 2.0]
+    """,
 )
 atan2: _OfTwo = of_operator(
     _of_two_fractions,

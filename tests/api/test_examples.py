@@ -11,13 +11,12 @@ from .test_public_names import MODULES, public
 WITHOUT = {
     "fluidlite.distributed": 2,
     "fluidlite.export": 2,
-    "fluidlite.flow": 2,
     "fluidlite.inspect": 1,
     "fluidlite.jax": 1,
     "fluidlite.onnx": 2,
     "fluidlite.profiler": 2,
     "fluidlite.runtime.passes": 3,
-    "fluidlite.paddle": 6,
+    "fluidlite.paddle": 2,
 }
 
 

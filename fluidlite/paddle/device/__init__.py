@@ -85,7 +85,7 @@ def get_cudnn_version() -> int | None:
 
 def _is_not(name: str) -> Callable[[], bool]:
     answer: Callable[..., bool] = Spelling({})(
-        is_compiled_with_cuda, name, "False.", scope=globals()
+        is_compiled_with_cuda, name, f"False.\n\n>>> fluid.paddle.{name}()\nFalse", scope=globals()
     )
     return answer
 
