@@ -45,6 +45,9 @@ def _counts_padding(op: Operator) -> bool:
 TYPES = {"adadelta": "adadelta_v2", "adam": "adam_v2", "lamb": "lamb_v2"}
 #: the other way round
 TYPES_IN_FILES = {ours: theirs for theirs, ours in TYPES.items()}
+#: operator -> an input slot here, and that of paddle 2: the rule reads the sign of it alone, which
+#: the argument and the result share
+SLOTS = {"leaky_relu_grad": ("Out", "X")}
 #: attribute -> whether an operator that has it means it; others are meant always
 _MEANT: dict[str, Callable[[Operator], bool]] = {
     "clips": _counts_padding,

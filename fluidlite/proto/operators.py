@@ -19,7 +19,7 @@ from ..opdef.attribute import Attribute, BlockRef, Long
 from ..opdef.definition import Op, find
 from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder, encode_text
-from .newer_programs import TYPES
+from .newer_programs import SLOTS, TYPES
 from .reading import Reading
 from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES, COMPLEX_SCALAR, SCALAR_TYPES
 from .wire import MESSAGE_CLASSES, read, write
@@ -134,10 +134,14 @@ class OperatorDecoder:
         fields: dict[str, Any],
     ) -> Operator:
         """The operator of a layout with these slots and attributes."""
+        inputs = sides.inputs
+        ours, theirs = SLOTS.get(plan.op_type, ("", "")) if self.encoder.of_paddle2 else ("", "")
+        if theirs in inputs and ours not in inputs:
+            inputs = {ours if slot == theirs else slot: names for slot, names in inputs.items()}
         op = Operator(
             block,
             plan.op_type,
-            self.ordered(sides.inputs, plan, "input_slots"),
+            self.ordered(inputs, plan, "input_slots"),
             self.ordered(sides.outputs, plan, "output_slots"),
             attributes,
             lists_given_attrs=plan.bare,
