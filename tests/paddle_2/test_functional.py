@@ -83,6 +83,12 @@ def test_what_paddle_refuses_is_refused(call, message):
         call(paddle.to_tensor(IMAGE + 1))
 
 
+def test_diagonals_are_embedded_by_a_function_that_no_list_names():
+    found = F.diag_embed(paddle.to_tensor([1.0, 2.0]), offset=1)
+    assert found.tolist() == [[0, 1, 0], [0, 0, 2], [0, 0, 0]]
+    assert "diag_embed" not in F.__all__
+
+
 def test_distances_count_differences_for_a_power_of_zero():
     x, y = paddle.to_tensor([[1.0, 2.0, 3.0]]), paddle.to_tensor([[1.0, 5.0, 3.0]])
     assert F.pairwise_distance(x, y, 0.0, epsilon=0.0).tolist() == [1.0]

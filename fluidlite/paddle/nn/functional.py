@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ground.module_tables import hold_modules
+from ...ground.module_tables import give_names, hold_modules
 from ...ground.public_names import list_given_names
 from ...nn.functional import adaptive_avg_pool1d as adaptive_avg_pool1d
 from ...nn.functional import adaptive_avg_pool2d as adaptive_avg_pool2d
@@ -126,3 +126,4 @@ from . import corners
 
 list_given_names(globals())
 hold_modules(globals(), corners.FUNCTIONS)
+give_names(globals(), {"paddle": "~diag_embed"})
