@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import FeedError, FileError, UsageError, suggestion
 from ..ground.console import complain, say, say_json
 from ..ground.files import Transaction, write_text
+from ..ground.quantities import quantity
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
 from ..io.arrays import write_npz
@@ -244,7 +245,7 @@ def _patch(given: argparse.Namespace) -> int:
         complain(f"values differ, which no patch holds: {listed}")
     if given.output:
         write_text(given.output, str(patch))
-        say(f"wrote {given.output}: {len(patch.hunks)} changes")
+        say(f"wrote {given.output}: {quantity(len(patch.hunks), 'change')}")
     else:
         say(patch, end="")
     return 1 if patch else 0

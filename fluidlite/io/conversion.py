@@ -71,13 +71,18 @@ def convert(
     return contents
 
 
-def checked_format(target: Path, format: str | None) -> str:
+def checked_format(target: Path, format: str | None, endings: str = "") -> str:
     """The format to write.
+
+    Args:
+        target: the file or folder.
+        format: its name; None where it follows from the ending.
+        endings: those that a caller takes who cannot name a format, for the message.
 
     Raises:
         ArgumentError: it is unknown.
     """
-    wanted = format or _format_of(os.fspath(target))
+    wanted = format or _format_of(os.fspath(target), endings)
     if wanted not in FORMATS:
         raise ArgumentError(
             f"expected one of the formats {', '.join(FORMATS)}, got {wanted!r}"
@@ -144,15 +149,17 @@ def _write_model(
     write_variables(files, folder, values, one)
 
 
-def _format_of(target: str) -> str:
+def _format_of(target: str, endings: str) -> str:
     if target.endswith(("/", os.sep)) or os.path.isdir(target):
         return "separate"
     for ending, format in ENDINGS.items():
         if target.endswith(ending):
             return format
+    named = f"name the format, one of {', '.join(FORMATS)}"
     raise ArgumentError(
-        f"what to write to {target!r} does not follow from its ending; name the format, one of "
-        f"{', '.join(FORMATS)}, or let the path of a folder end with a slash"
+        f"what to write to {target!r} does not follow from its ending; "
+        f"{f'take one of {endings}' if endings else named}, or let the path of a folder end with "
+        f"a slash"
     )
 
 

@@ -70,6 +70,10 @@ def inline(
         return explained(
             verified(program, partial(_dissolve, place=place)), explain, "inline", program
         )
+    if not isinstance(callee, Program):
+        raise ArgumentError(
+            f"expected callee to be a program, got {callee!r:.60} of type {type(callee).__name__}"
+        )
     block = program.global_block() if at is None else operator_of(program, at).block
     passed = {name_of(name): name_of(value) for name, value in (inputs or {}).items()}
     wanted = {name_of(name): name_of(value) for name, value in (outputs or {}).items()}

@@ -25,6 +25,7 @@ from ..scope import Scope
 
 _TEXT = "program text"
 _WITH_PROGRAM = ("program", "separate", "text")
+_ENDINGS = f".pdmodel, .txt, {ENDING}"
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def check_target(target: str, sources: Sequence[SavedModel]) -> None:
             f"{target} lies in the folder of {crowded.path}, whose files are found by being alone "
             "there; write it elsewhere"
         )
-    if not target.endswith(ENDING) and checked_format(target, None) not in _WITH_PROGRAM:
+    if not target.endswith(ENDING) and checked_format(target, None, _ENDINGS) not in _WITH_PROGRAM:
         raise UsageError(
             f"{target!r} has no room for a program; name a folder/, a .pdmodel, .txt or .onnx file"
         )
@@ -171,7 +172,7 @@ def write_model(model: SavedModel, target: str) -> str:
     """
     if target.endswith(ENDING):
         return str(export(model.program, target, scope=model.scope()))
-    wanted = checked_format(target, None)
+    wanted = checked_format(target, None, _ENDINGS)
     kind, values = model.contents.kind, dict(model.values)
     write_contents(Contents(model.path, kind, values, model.program), target, wanted)
     lost = ", without the values of its variables" if wanted == "text" and values else ""

@@ -146,7 +146,7 @@ def test_a_link_to_what_was_read_is_not_written_over(models, capsys):
 def test_targets_without_room_for_a_program_are_refused(models, capsys):
     words = ["rename", "model", "x=image", "-o"]
     assert "has no room for a program" in refused(capsys, *words, "a.npz", status=2)
-    assert "name the format" in refused(capsys, *words, "a.what")
+    assert "take one of .pdmodel" in refused(capsys, *words, "a.what")
 
 
 def test_nothing_is_put_beside_files_that_are_found_by_being_alone(models, capsys):
@@ -316,6 +316,8 @@ def test_a_patch_is_made_applied_and_taken_back(models, capsys):
     capsys.readouterr()
     assert main(["diff", "--patch", "model", "after"]) == 1
     assert capsys.readouterr().out == Path("x.patch").read_text()
+    assert main(["diff", "--patch", "model", "after", "-o", "again.patch"]) == 1
+    assert capsys.readouterr().out == "wrote again.patch: 1 change\n"
     assert main(["apply", "x.patch", "model", "-o", "made/"]) == 0
     assert files("made").keys() == {name.replace("model", "made", 1) for name in files("model")}
     assert all(map(np.array_equal, results("made"), results("after")))

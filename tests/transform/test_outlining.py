@@ -204,3 +204,8 @@ def test_inputs_and_outputs_of_what_is_put_in_are_checked():
         inline(main, None, layer, {"x": x}, {result: h.name})
     with pytest.raises(ArgumentError, match=f"computes its input '{result}'"):
         inline(main, None, layer, {result: x})
+
+
+def test_what_is_put_into_a_program_is_a_program():
+    with pytest.raises(ArgumentError, match="expected callee to be a program, got 'c'"):
+        inline(Program(), None, "c")
