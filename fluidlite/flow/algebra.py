@@ -144,7 +144,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     >>> fluid.flow.addcdiv(x, y, fluid.flow.tensor([3.0]), value=2.0).tolist()
     [5.0]
     """
-    return add(input, _times(arithmetic.divide(tensor1, tensor2), value))
+    return add(input, _times(arithmetic.true_divide(tensor1, tensor2), value))
 
 
 def _times(tensor: Tensor, number: float) -> Tensor:
@@ -192,7 +192,7 @@ def floor_divide(input: Tensor | float, other: Tensor | float) -> Tensor:
     """
     rest = fmod(input, other)
     if rest.array.dtype.kind == "f":
-        return floor(arithmetic.divide(input, other))
+        return floor(arithmetic.true_divide(input, other))
     return arithmetic.floor_divide(arithmetic.subtract(input, rest), other)
 
 

@@ -241,7 +241,7 @@ def div(input: Tensor, other: Other, *, rounding_mode: str | None = None) -> Ten
     >>> fluid.flow.div(fluid.flow.tensor([7.0, -7.0]), 2.0, rounding_mode="floor").tolist()
     [3.0, -4.0]
     """
-    quotient = arithmetic.divide(input, other)
+    quotient = arithmetic.true_divide(input, other)
     modes = {None: lambda x: x, "floor": elementary.floor, "trunc": elementary.trunc}
     if rounding_mode not in modes:
         raise engine.located(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from builtins import slice as Slice
 from collections.abc import Sequence
-from math import prod
+from math import nan, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..eager.engine import located
 from ..errors import ArgumentError, ShapeError
-from ..functions import arithmetic, composed, reduction, selection, shaping, special
+from ..functions import arithmetic, composed, elementary, reduction, selection, shaping, special
 from ..functions.items import get_item, set_item
 from ..opdef.operand import appends
 from .spelling import ONEFLOW
@@ -26,7 +26,16 @@ gather_nd: Function = ONEFLOW(selection.gather_nd)
 scatter_nd: Function = ONEFLOW(selection.scatter_nd, updates="update")
 nansum: Function = ONEFLOW(composed.nansum, order="input, dim, keepdim, *, dtype")
 lgamma: Function = ONEFLOW(special.lgamma)
-erfinv: Function = ONEFLOW(special.erfinv)
+
+
+def erfinv(input: Tensor) -> Tensor:
+    """The number whose ``erf`` is the input; NaN outside of [-1, 1].
+
+    >>> fluid.flow.erfinv(fluid.flow.tensor([0.0, 0.5, 2.0])).numpy().round(4)
+    array([0.    , 0.4769,    nan], dtype=float32)
+    """
+    outside = arithmetic.greater_than(elementary.abs(input), 1.0)
+    return selection.chosen(outside, nan, special.erfinv(input))
 
 
 def tensor_scatter_nd_update(tensor: Tensor, indices: Tensor, updates: Tensor) -> Tensor:

@@ -16,7 +16,6 @@ from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import (
     add,
-    divide,
     equal,
     logical_and,
     logical_not,
@@ -27,6 +26,7 @@ from .arithmetic import (
     operands,
     shared_maximum,
     subtract,
+    true_divide,
 )
 from .elementary import abs as size
 from .elementary import cast, exp, floats, isnan, log1p, sign, sqrt, square, trunc
@@ -88,7 +88,7 @@ def sgn(x: Tensor, name: str | None = None) -> Tensor:
     if not is_complex(x.array):
         return sign(x)
     distance: Any = size(x)
-    return divide(x, add(distance, cast(equal(distance, 0.0), distance.dtype)))
+    return true_divide(x, add(distance, cast(equal(distance, 0.0), distance.dtype)))
 
 
 def deg2rad(x: Tensor, name: str | None = None) -> Tensor:
@@ -219,7 +219,7 @@ def nanmean(x: Tensor, axis: Axes, keepdim: bool, *given: Any) -> Tensor:
     2.0
     """
     count = total(cast(logical_not(isnan(x)), x.dtype), axis, keepdim=keepdim)
-    return divide(nansum(x, axis, keepdim=keepdim), count)
+    return true_divide(nansum(x, axis, keepdim=keepdim), count)
 
 
 def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:

@@ -300,12 +300,13 @@ def abs(x: TensorCore, name: str | None = None) -> Tensor:
 
 
 def neg(x: TensorCore, name: str | None = None) -> Tensor:
-    """-x.
+    """-x; truth values stay as they are.
 
     >>> fluid.neg(fluid.to_tensor([1.0, -2.0])).tolist()
     [-1.0, 2.0]
     """
-    return eager.scale(x, scale=-1.0)
+    dtype = x.array.dtype
+    return cast_to(x, dtype) if dtype.kind == "b" else eager.scale(x, scale=-1.0)
 
 
 def clip(
@@ -346,7 +347,7 @@ def scale(
     act: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """scale x + bias, or scale (x + bias).
+    """scale x + bias, or scale (x + bias); of truth values, whether it is not 0.
 
     Args:
         x: a tensor.
@@ -359,6 +360,9 @@ def scale(
     [4.0, 7.0]
     """
     factor = scale if isinstance(scale, Operand) else None
+    truths = x.array.dtype.kind == "b" and factor is None
+    if truths:  # where the result is not 0
+        x, scale, bias = cast(x, "uint8"), scale != 0, bias != 0
     out = eager.scale(
         x,
         factor,
@@ -366,6 +370,7 @@ def scale(
         bias=float(bias),
         bias_after_scale=bias_after_scale,
     )
+    out = cast(out, "bool") if truths else out
     return out if act is None else getattr(eager, act)(out)
 
 

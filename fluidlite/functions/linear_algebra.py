@@ -16,10 +16,11 @@ from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..opdef.conjugation import conj, is_complex
 from ..opdef.operand import Operand
-from .arithmetic import add, divide, greater_than, matmul, multiply, subtract
+from .arithmetic import add, greater_than, matmul, multiply, subtract, true_divide
 from .diagonals import diag, diag_embed
 from .elementary import abs as size
 from .elementary import cast, clip, reciprocal, sqrt
+from .mixing import default_float
 from .noise import normal_like
 from .reduction import amax, amin, mean, norm
 from .reduction import sum as total
@@ -391,7 +392,7 @@ def cond(x: Tensor, p: float | str | None = None, name: str | None = None) -> Te
     if p in (None, 2, -2):
         _, s, _ = svd(x)
         most, fewest = amax(s, -1), amin(s, -1)
-        return divide(fewest, most) if p == -2 else divide(most, fewest)
+        return true_divide(fewest, most) if p == -2 else true_divide(most, fewest)
     if rows != columns:
         raise ArgumentError(
             f"cond: expected square matrices for p={p!r}, got shape {list(x.array.shape)}"
@@ -460,14 +461,14 @@ def cov(
         divisor: Any = max(float(count) - ddof, 0.0)
     else:
         whole = total(weights)
-        centred = subtract(x, divide(total(multiply(x, weights), 1, keepdim=True), whole))
+        centred = subtract(x, true_divide(total(multiply(x, weights), 1, keepdim=True), whole))
         weighed = multiply(centred, weights)
         lost: Any = float(ddof)
         if aweights is not None:
             own = total(multiply(weights, cast(aweights, x.dtype)))
-            lost = multiply(divide(own, whole), float(ddof))
+            lost = multiply(true_divide(own, whole), float(ddof))
         divisor = clip(subtract(whole, lost), 0.0)
-    return squeeze(divide(matmul(centred, _turned(weighed)), divisor))
+    return squeeze(true_divide(matmul(centred, _turned(weighed)), divisor))
 
 
 def _need_variables(what: str, x: Any) -> None:
@@ -500,11 +501,15 @@ def corrcoef(x: Tensor, rowvar: bool = True, name: str | None = None) -> Tensor:
     """
     _need_variables("corrcoef", x)
     covariance = cov(x, rowvar)
+    if x.array.dtype.kind in "iub":
+        covariance = cast(covariance, default_float())
     if not covariance.array.ndim:
-        return divide(covariance, covariance)
+        return true_divide(covariance, covariance)
     variance = diag(covariance)
     deviation = sqrt(eager.real(variance) if is_complex(variance.array) else variance)
-    covariance = divide(divide(covariance, unsqueeze(deviation, 1)), unsqueeze(deviation, 0))
+    covariance = true_divide(
+        true_divide(covariance, unsqueeze(deviation, 1)), unsqueeze(deviation, 0)
+    )
     if is_complex(covariance.array):
         kept = [clip(part(covariance), -1.0, 1.0) for part in (eager.real, eager.imag)]
         return eager.complex(*kept)

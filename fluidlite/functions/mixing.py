@@ -20,6 +20,8 @@ _SUMS = frozenset({"add", "subtract", "multiply"})
 _COMPARISONS = frozenset(
     {"equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal"}
 )
+#: comparisons, and quotients without a fraction, of which complex numbers have none
+_ORDERED = _COMPARISONS - {"equal", "not_equal"} | {"floor_divide", "remainder"}
 _RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
 
@@ -138,11 +140,12 @@ _MISSING = {
     "floor_divide": {"bool"},
     "remainder": {"bool", "uint8", "int8", "int16", "float16"},
     "pow": {"bool", "uint8", "int8", "int16", "float16"},
+    "matmul": {"bool", "uint8", "int8", "int16"},
 }
 
 
 class LeftFirst(Promotion):
-    """Paddle 2.6's: the left operand's type, but for sums and products of floats.
+    """Paddle 2.6's: the left operand's type, but for sums and element-wise products of floats.
 
     Where 2.6 has no kernel for that type, the type of Paddle 3.3; where that refuses, too, and for
     comparisons of other than floats, the wider one.
@@ -152,6 +155,8 @@ class LeftFirst(Promotion):
 
     def of_tensors(self, function: str, x: Any, y: Any) -> _DType:
         left: _DType = x.dtype
+        if left.kind in "iuf" and y.dtype.kind == "c" and function in _ORDERED:
+            return left
         if "c" in (left.kind, y.dtype.kind):
             return _complex_type(left, y.dtype)
         floats = kind_of(left) == kind_of(y.dtype) == "f"
@@ -233,11 +238,14 @@ def warn_of_narrowing(function: str, given: _DType, made: _DType, beside: _DType
         made: the type that it is computed in.
         beside: the type of the other operand.
     """
-    if kind_of(made) in "fc" or np.can_cast(given, made, "safe"):
+    dropped = given.kind == "c" != made.kind
+    if not dropped and (kind_of(made) in "fc" or np.can_cast(given, made, "safe")):
         return
     lost = "fractions are cut off" if kind_of(given) == "f" else "numbers that do not fit change"
     if made == _BOOL:
         lost = "what is not 0 becomes True"
+    elif dropped:
+        lost = "imaginary parts are dropped"
     warn_once(
         f"{function}: {given} beside {beside} is computed in {made}, where {lost}; cast one of the "
         f"two first, as in x.astype('{common_type(given, beside)}')"

@@ -11,7 +11,7 @@ import numpy as np
 from ..eager.recording import eager
 from ..ground.dtypes import as_dtype
 from ..opdef.operand import Operand
-from .arithmetic import add, divide, multiply, subtract
+from .arithmetic import add, multiply, subtract, true_divide
 from .elementary import log, log1p, tan
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def normal_like(x: Tensor) -> Tensor:
 
 def exponential_like(x: Tensor, lam: float = 1.0, name: str | None = None) -> Tensor:
     """Random numbers in the shape of x, exponentially distributed with the mean ``1 / lam``."""
-    return divide(log1p(multiply(uniform_like(x), -1.0)), -lam)
+    return true_divide(log1p(multiply(uniform_like(x), -1.0)), -lam)
 
 
 def cauchy_like(x: Tensor, loc: float = 0, scale: float = 1, name: str | None = None) -> Tensor:
@@ -58,7 +58,7 @@ def geometric_like(x: Tensor, probs: float | Tensor, name: str | None = None) ->
         probs: the chance of each trial, between 0 and 1; a number or a tensor.
     """
     below = log1p(multiply(probs, -1.0)) if isinstance(probs, Operand) else log1p_of(-probs)
-    return divide(log(_above_zero(x)), below)
+    return true_divide(log(_above_zero(x)), below)
 
 
 def _above_zero(x: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .arithmetic import add, divide, maximum, subtract, truths
+from .arithmetic import add, maximum, subtract, true_divide, truths
 from .elementary import cast, floats, sqrt, square
 from .items import get_item
 from .mixing import promotion_of
@@ -159,7 +159,7 @@ def mean(x: Tensor, axis: Axes = None, keepdim: bool = False, name: str | None =
     )
     if kind == "b":
         return any(x, axis, keepdim)
-    exact = divide(cast(sum(x, axis, None, keepdim), "float64"), counted(x, axis, keepdim))
+    exact = true_divide(cast(sum(x, axis, None, keepdim), "float64"), counted(x, axis, keepdim))
     return cast(exact, x.dtype)
 
 
@@ -340,7 +340,7 @@ def variance(x: Tensor, axis: Axes, unbiased: bool, keepdim: bool, least: float)
         free = maximum(free, least)
     elif free <= 0.0:
         free = np.nan if free < 0.0 else least  # of no elements, or of one
-    return divide(sum(squares, axis, keepdim=keepdim), free)
+    return true_divide(sum(squares, axis, keepdim=keepdim), free)
 
 
 @parameters_of(var)

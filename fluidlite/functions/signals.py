@@ -12,7 +12,7 @@ from ..ground.arguments import integer, one_of
 from ..ground.dtypes import as_dtype
 from ..opdef.conjugation import is_complex
 from ..opdef.operand import Operand
-from .arithmetic import divide, multiply
+from .arithmetic import multiply, true_divide
 from .shaping import reshape, squeeze, swapaxes, unsqueeze
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def istft(
             "istft: expected windows that do not add up to 0 anywhere; take a "
             "smaller hop_length, or another window"
         )
-    found = divide(signal, weights)
+    found = true_divide(signal, weights)
     return squeeze(found, 0) if len(x.shape) == 2 else found
 
 

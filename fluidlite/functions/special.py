@@ -33,7 +33,7 @@ def digamma(x: Tensor, name: str | None = None) -> Tensor:
 
 
 def erfinv(x: Tensor, name: str | None = None) -> Tensor:
-    """The number whose ``erf`` is x; NaN outside of [-1, 1].
+    """The number whose ``erf`` is x; infinite outside of ]-1, 1[.
 
     >>> fluid.erfinv(fluid.to_tensor([0.0, 0.5])).numpy().round(4)
     array([0.    , 0.4769], dtype=float32)

@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 else:
     VariableMethods = Arithmetic
 
-#: operators of Python whose result is rounded: spellings differ in how
-_ROUNDED = frozenset({"__floordiv__", "__rfloordiv__", "__mod__", "__rmod__"})
+#: operators of Python that spellings round, or give shapes, differently
+_ROUNDED = frozenset(
+    {"__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__matmul__", "__rmatmul__"}
+)
 #: those that make fractions of integers, in spellings other than fluid's
 _FRACTIONS = frozenset({"__truediv__", "__rtruediv__", "__pow__", "__rpow__"})
 
@@ -368,7 +370,7 @@ class Variable(VariableMethods, Operand):
         if not isinstance(other, (Variable, int, float)) and APPENDER.get().is_operand(other):
             other = APPENDER.get().beside(self, other)
         unlike = isinstance(other, Variable) and other.dtype != self.dtype
-        fractional = isinstance(other, float) or method in _FRACTIONS
+        fractional = isinstance(other, float) or method in _FRACTIONS or self.dtype == DType.BOOL
         if unlike or method in _ROUNDED or (fractional and not self.dtype.is_continuous):
             chosen = APPENDER.get().mixed(self, method, other, reflected)
             if chosen is not None:
@@ -377,6 +379,8 @@ class Variable(VariableMethods, Operand):
 
     @api_boundary
     def __neg__(self) -> Variable:
+        if self.dtype == DType.BOOL:
+            return self.neg()
         return self._builder().scale(self, scale=-1.0)
 
     @api_boundary

@@ -325,10 +325,10 @@ class VariableMethods(Arithmetic):
         """The p-norm of x - y."""
 
     def divide(self, y: Other, name: str | None = None) -> Variable:
-        """x / y; integers make floats."""
+        """x / y; that of two tensors of one integer type has this type, rounded towards zero, with a"""
 
     def divide_(self, y: Other, name: str | None = None) -> Variable:
-        """x / y, in place; integers make floats."""
+        """x / y, in place; that of two tensors of one integer type has this type, rounded towards zero, with a"""
 
     def dot(self, y: Any, name: str | None = None) -> Variable:
         """The sum of the products of the elements, along the last dimension."""
@@ -361,10 +361,10 @@ class VariableMethods(Arithmetic):
         """2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x, in place."""
 
     def erfinv(self, name: str | None = None) -> Variable:
-        """The number whose ``erf`` is x; NaN outside of [-1, 1]."""
+        """The number whose ``erf`` is x; infinite outside of ]-1, 1[."""
 
     def erfinv_(self, name: str | None = None) -> Variable:
-        """The number whose ``erf`` is x, in place; NaN outside of [-1, 1]."""
+        """The number whose ``erf`` is x, in place; infinite outside of ]-1, 1[."""
 
     def exp(self, name: str | None = None) -> Variable:
         """e to the power of x."""
@@ -760,10 +760,10 @@ class VariableMethods(Arithmetic):
         """The sum of what is no NaN."""
 
     def neg(self, name: str | None = None) -> Variable:
-        """-x."""
+        """-x; truth values stay as they are."""
 
     def neg_(self, name: str | None = None) -> Variable:
-        """-x, in place."""
+        """-x, in place; truth values stay as they are."""
 
     def nextafter(self, y: Any, name: str | None = None) -> Variable:
         """The next number after x towards y that its element type has."""
@@ -887,10 +887,10 @@ class VariableMethods(Arithmetic):
         """1 over the square root of x, in place."""
 
     def scale(self, scale: float | Variable = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
-        """scale x + bias, or scale (x + bias)."""
+        """scale x + bias, or scale (x + bias); of truth values, whether it is not 0."""
 
     def scale_(self, scale: float | Variable = 1.0, bias: float = 0.0, bias_after_scale: bool = True, act: str | None = None, name: str | None = None) -> Variable:
-        """scale x + bias, or scale (x + bias), in place."""
+        """scale x + bias, or scale (x + bias), in place; of truth values, whether it is not 0."""
 
     def scatter(self, index: Any, updates: Any, overwrite: bool = True, name: str | None = None) -> Variable:
         """x with some rows replaced."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..eager.engine import located
 from ..errors import ArgumentError
-from ..functions.arithmetic import divide, multiply
+from ..functions.arithmetic import multiply, true_divide
 from ..functions.elementary import sqrt, square
 from ..functions.reduction import sum as total
 from ..functions.shaping import reshape
@@ -80,4 +80,4 @@ def lengths(v: Any, dim: int | None) -> Any:
 def normalized(v: Any, g: Any, dim: int | None) -> Any:
     """A weight of the direction ``v``, whose slices along a dimension have the lengths ``g``."""
     length = lengths(v, dim)
-    return multiply(v, divide(reshape(g, list(length.array.shape)), length))
+    return multiply(v, true_divide(reshape(g, list(length.array.shape)), length))

@@ -8,7 +8,7 @@ from typing import Any
 from ..dygraph.nn.norm import singular_vectors
 from ..eager.tensor import Tensor
 from ..functions.arguments import DTypeLike
-from ..functions.arithmetic import divide, matmul, multiply
+from ..functions.arithmetic import matmul, multiply, true_divide
 from ..functions.reduction import norm
 from ..functions.reduction import sum as total
 from ..functions.shaping import reshape, t, transpose
@@ -36,11 +36,11 @@ def by_largest(weight: Any, u: Any, v: Any, dim: int, rounds: int, eps: float) -
         u = _unit(matmul(fixed, v), eps)
     u, v = u.detach(), v.detach()
     largest = total(multiply(u, matmul(matrix, v)))
-    return divide(weight, largest), reshape(u, [-1]), reshape(v, [-1])
+    return true_divide(weight, largest), reshape(u, [-1]), reshape(v, [-1])
 
 
 def _unit(x: Any, eps: float) -> Any:
-    return divide(x, norm(x, 2) + eps)
+    return true_divide(x, norm(x, 2) + eps)
 
 
 class SpectralNorm(TensorLayer):

@@ -252,7 +252,7 @@ class elementwise_div(Elementwise):
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         X, Y = align(xp, X, Y, self.axis)
-        return truncated_quotient(xp, X, Y) if X.dtype.kind == "i" else X / Y
+        return truncated_quotient(xp, X, Y) if X.dtype.kind in "iu" else X / Y
 
     def prepare(self, X: Spec, Y: Spec) -> Prepared | None:
         return aligned_ufunc(np.divide, X, Y, self.axis) if X.dtype.is_float else None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fluidlite import paddle
-from fluidlite.errors import ArgumentError, ShapeError
+from fluidlite.errors import ArgumentError, FluidWarning, ShapeError
 
 RECORDED = json.loads(
     (Path(__file__).parents[1] / "data/paddle_2/element_types.json").read_text(encoding="utf-8")
@@ -58,3 +58,82 @@ def test_words_for_what_has_no_meaning():
         paddle.distribution.Normal(paddle.zeros([2]), paddle.ones([3]))
     with pytest.raises(ShapeError, match=r"cannot broadcast shapes \[2\] and \[3\]"):
         paddle.broadcast_shape([2], [3])
+
+
+def _both(function, *arrays):
+    """What paddle gives at once and in a program."""
+    tensors = [paddle.to_tensor(each) for each in arrays]
+    main = paddle.static.Program()
+    paddle.enable_static()
+    try:
+        with paddle.static.program_guard(main, paddle.static.Program()):
+            names = [f"x{k}" for k in range(len(arrays))]
+            fed = dict(zip(names, arrays))
+            out = function(*(paddle.static.data(n, a.shape, a.dtype) for n, a in fed.items()))
+        (ran,) = paddle.static.Executor().run(main, fed, [out])
+    finally:
+        paddle.disable_static()
+    return function(*tensors).numpy(), ran
+
+
+BOOL, INT = np.array([True, False]), np.array([-7, 2])
+SHORT = np.array([2, 1], "int32")
+FLOAT, COMPLEX = np.array([2.5, 1.0], "float32"), np.array([1 + 1j, 2 - 1j], "complex64")
+
+
+@pytest.mark.filterwarnings("ignore::fluidlite.errors.FluidWarning")
+@pytest.mark.parametrize(
+    "function, arrays, expected",
+    [
+        (lambda x: -x, [BOOL], BOOL),
+        (paddle.neg, [BOOL], BOOL),
+        (lambda x: paddle.scale(x, 0.5), [BOOL], BOOL),
+        (lambda x: paddle.scale(x, -1.0, 1.0), [BOOL], np.array([True, True])),
+        (lambda x: paddle.scale(x, 0.0, 1.0, False), [BOOL], np.array([False, False])),
+        (lambda x: x * 2, [BOOL], BOOL),
+        (paddle.divide, [INT, np.array([2, 4])], np.array([-3, 0])),
+        (lambda x, y: x.divide(y), [np.uint8([253, 5]), np.uint8([2, 5])], np.uint8([126, 1])),
+        (paddle.divide, [BOOL, np.array([True, True])], BOOL),
+        (lambda x, y: x / y, [INT, np.array([2, 4])], np.float32([-3.5, 0.5])),
+        (lambda x, y: x @ y, [SHORT, INT], np.int32(-12)),
+        (lambda x, y: x @ y, [SHORT, SHORT], np.int32(5)),
+        (lambda x, y: x @ y, [INT, FLOAT], np.int64(-12)),
+        (lambda x, y: x @ y, [FLOAT, FLOAT.astype("float64")], np.float32(7.25)),
+        (lambda x, y: x @ y, [FLOAT, FLOAT], np.float32(7.25)),
+        (lambda x, y: x // y, [FLOAT, COMPLEX], np.float32([2, 0])),
+        (lambda x, y: x % y, [FLOAT, COMPLEX], np.float32([0.5, 1])),
+        (lambda x, y: x < y, [SHORT, COMPLEX], np.array([False, True])),
+        (paddle.erfinv, [np.float32([-2, 1.5])], np.float32([-np.inf, np.inf])),
+        (paddle.linalg.corrcoef, [INT], np.float32(1)),
+    ],
+)
+def test_types_and_values_are_those_of_paddle_at_once_and_in_programs(function, arrays, expected):
+    for found in _both(function, *arrays):
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        assert np.array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore::fluidlite.errors.FluidWarning")
+@pytest.mark.parametrize(
+    "function, arrays, expected",
+    [
+        (paddle.nanmean, [INT], -2.5),
+        (paddle.linalg.cov, [INT], 40.5),
+        (lambda x: paddle.pow(x, 0.5), [SHORT], [2**0.5, 1]),
+        (paddle.rad2deg, [np.uint8([5, 1])], [900 / np.pi, 180 / np.pi]),
+        (lambda x, y: x == y, [BOOL, INT], [False, False]),
+        (lambda x, y: x / y, [BOOL, SHORT], [0.5, 0]),
+        (lambda x, y: x == y, [FLOAT, FLOAT + COMPLEX.imag * 1j], [False, False]),
+        (lambda x: 1 - x, [BOOL], [False, True]),
+    ],
+)
+def test_no_number_is_lost_where_paddle_loses_one(function, arrays, expected):
+    for found in _both(function, *arrays):
+        np.testing.assert_allclose(found, expected, 1e-6)
+
+
+def test_quotients_of_integers_warn_and_so_do_lost_imaginary_parts():
+    with pytest.warns(FluidWarning, match="divide: that of int64 is int64, without a fraction"):
+        paddle.divide(paddle.to_tensor(INT), paddle.to_tensor(INT))
+    with pytest.warns(FluidWarning, match="imaginary parts are dropped"):
+        assert (paddle.to_tensor(FLOAT) < paddle.to_tensor(COMPLEX)).tolist() == [False, True]

@@ -9,7 +9,7 @@ from ...eager.engine import located
 from ...errors import ShapeError
 from ...functions import creation
 from ...functions.arguments import DTypeLike, Integers
-from ...functions.arithmetic import add, divide
+from ...functions.arithmetic import add, true_divide
 from ...functions.elementary import cast, rsqrt
 from ...functions.shaping import numbers_in
 from ...ground.fields import from_fields
@@ -213,7 +213,7 @@ class _Tracked(_Affine):
             if counted.appends is not None:
                 counted.write(lambda old: old + 1)
                 if self.momentum is None:
-                    return divide(1.0, cast(counted, self.running_mean.dtype))
+                    return true_divide(1.0, cast(counted, self.running_mean.dtype))
             else:
                 counted.set_value(counted.array + 1)
                 if self.momentum is None:

@@ -11,13 +11,13 @@ from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arithmetic import (
     add,
-    divide,
     equal,
     greater_than,
     matmul,
     maximum,
     multiply,
     subtract,
+    true_divide,
 )
 from ...functions.arithmetic import pow as power
 from ...functions.elementary import cast, exp, log, square
@@ -66,7 +66,7 @@ def gaussian_nll_loss(
     if variance.appends is None and (variance.array < 0).any():
         raise ArgumentError("expected variance of at least 0, got a negative element")
     wide = maximum(variance.detach(), epsilon)
-    loss = multiply(add(log(wide), divide(square(subtract(input, label)), wide)), 0.5)
+    loss = multiply(add(log(wide), true_divide(square(subtract(input, label)), wide)), 0.5)
     return reduced(add(loss, 0.5 * log_of(2 * pi)) if full else loss, reduction)
 
 
@@ -127,7 +127,7 @@ def dice_loss(
     axes = [*range(1, input.array.ndim)]
     both = total(multiply(input, right), axes)
     each = add(total(input, axes), total(right, axes))
-    score = divide(multiply(both, 2.0), add(each, epsilon))
+    score = true_divide(multiply(both, 2.0), add(each, epsilon))
     return mean(add(multiply(score, -1.0), 1.0))
 
 
@@ -147,7 +147,7 @@ def npair_loss(anchor: Tensor, positive: Tensor, labels: Tensor, l2_reg: float =
     """
     column = reshape(labels, [-1, 1])
     same = cast(equal(column, t(column)), anchor.dtype)
-    target = divide(same, total(same, 1, keepdim=True))
+    target = true_divide(same, total(same, 1, keepdim=True))
     squares = add(mean(total(square(anchor), 1)), mean(total(square(positive), 1)))
     entropy = cross_entropy(matmul(anchor, t(positive)), target, soft_label=True)
     return add(entropy, multiply(squares, 0.25 * l2_reg))
@@ -183,7 +183,7 @@ def sigmoid_focal_loss(
     share = add(multiply(label, alpha), multiply(other, 1.0 - alpha))
     entropy = binary_cross_entropy_with_logits(logit, label, reduction="none")
     loss = multiply(multiply(share, power(wrong, gamma)), entropy)
-    return reduced(loss if normalizer is None else divide(loss, normalizer), reduction)
+    return reduced(loss if normalizer is None else true_divide(loss, normalizer), reduction)
 
 
 @LIKELIHOODS
@@ -223,7 +223,7 @@ def ctc_loss(
     )
     loss = squeeze(loss, -1)
     if reduction == "mean":
-        return mean(divide(loss, cast(lengths, loss.dtype)))
+        return mean(true_divide(loss, cast(lengths, loss.dtype)))
     return reduced(loss, reduction)
 
 

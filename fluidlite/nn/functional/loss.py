@@ -13,13 +13,13 @@ from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arithmetic import (
     add,
-    divide,
     greater_than,
     less_than,
     maximum,
     multiply,
     not_equal,
     subtract,
+    true_divide,
 )
 from ...functions.elementary import abs as size
 from ...functions.elementary import cast, log, square
@@ -175,7 +175,7 @@ def cross_entropy(
             number = number if weight is not None else maximum(number, 1.0)
         else:
             number = max(float(number), 1.0) if weight is None else float(number)
-        return divide(total(loss), number)
+        return true_divide(total(loss), number)
     if reduction == "none" and narrow and not label_smoothing:
         return squeeze(loss, axis)
     return reduced(loss, reduction)
@@ -300,7 +300,7 @@ def nll_loss(
     if reduction == "mean":
         whole = isinstance(count, np.ndarray)
         number: Any = max(float(count.sum()), 1.0) if whole else total(count)
-        return divide(total(loss), number)
+        return true_divide(total(loss), number)
     return reduced(squeeze(loss, 1), reduction)
 
 
@@ -386,5 +386,5 @@ def kl_div(
     safe = maximum(label, np.finfo(label.array.dtype).tiny)
     loss = chosen(inside, multiply(label, subtract(log(safe), input)), 0.0)
     if reduction == "batchmean":
-        return divide(total(loss), rows_of(loss))
+        return true_divide(total(loss), rows_of(loss))
     return reduced(loss, reduction)

@@ -10,7 +10,7 @@ import numpy as np
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
-from ...functions.arithmetic import add, divide, matmul, maximum, multiply
+from ...functions.arithmetic import add, matmul, maximum, multiply, true_divide
 from ...functions.arithmetic import pow as power
 from ...functions.elementary import square
 from ...functions.reduction import norm
@@ -200,7 +200,7 @@ def normalize(
     >>> fluid.nn.functional.normalize(fluid.to_tensor([[3.0, 4.0]])).numpy().round(4)
     array([[0.6, 0.8]], dtype=float32)
     """
-    return divide(x, maximum(norm(x, p, axis, True), epsilon))
+    return true_divide(x, maximum(norm(x, p, axis, True), epsilon))
 
 
 def local_response_norm(
@@ -238,5 +238,5 @@ def local_response_norm(
     sizes = [+n for n in x.array.shape[2:]]
     squares = reshape(square(x), [-1, channels, prod(sizes)])
     around = reshape(matmul(shares, squares), [-1, channels, *sizes])
-    out = divide(x, power(add(multiply(around, alpha), k), beta))
+    out = true_divide(x, power(add(multiply(around, alpha), k), beta))
     return moveaxis(out, 1, -1) if last else out

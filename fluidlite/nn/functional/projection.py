@@ -11,7 +11,7 @@ from ...eager.prepared import generator
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...functions.arithmetic import add, divide, matmul, maximum, multiply
+from ...functions.arithmetic import add, matmul, maximum, multiply, true_divide
 from ...functions.reduction import norm
 from ...functions.reduction import sum as total
 from ...functions.shaping import in_run
@@ -161,7 +161,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, axis: int = 1, eps: float = 1e-8) 
     array([0.7071], dtype=float32)
     """
     lengths = multiply(norm(x1, 2, axis), norm(x2, 2, axis))
-    return divide(total(multiply(x1, x2), axis), maximum(lengths, eps))
+    return true_divide(total(multiply(x1, x2), axis), maximum(lengths, eps))
 
 
 def bilinear(

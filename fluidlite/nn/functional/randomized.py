@@ -7,7 +7,7 @@ from typing import Any
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...functions.arithmetic import add, divide, equal, multiply, subtract
+from ...functions.arithmetic import add, equal, multiply, subtract, true_divide
 from ...functions.elementary import cast, log
 from ...functions.noise import uniform_like
 from ...functions.reduction import max as largest
@@ -66,7 +66,7 @@ def gumbel_softmax(
         raise ArgumentError(f"expected temperature above 0, got {temperature!r}")
     exponential = multiply(log(uniform_like(x, 1e-12, 1.0)), -1.0)
     noise = multiply(log(add(exponential, 1e-20)), -1.0)
-    soft = softmax(divide(add(x, noise), temperature), axis)
+    soft = softmax(true_divide(add(x, noise), temperature), axis)
     if not hard:
         return soft
     constant: Any = soft.detach()

@@ -12,7 +12,6 @@ from ....eager.recording import eager
 from ....errors import ArgumentError, DTypeError, FluidError, ShapeError
 from ....functions.arithmetic import (
     add,
-    divide,
     equal,
     greater_equal,
     less_than,
@@ -21,6 +20,7 @@ from ....functions.arithmetic import (
     pow,
     shared_maximum,
     subtract,
+    true_divide,
 )
 from ....functions.counting import take
 from ....functions.elementary import abs as size
@@ -179,7 +179,7 @@ def nll_loss(
         picked = multiply(picked, factors)
     loss = neg(picked)
     if reduction == "mean":
-        return divide(total(loss), total(factors))
+        return true_divide(total(loss), total(factors))
     return reduced(loss, reduction)
 
 
@@ -247,7 +247,7 @@ def cross_entropy(
         shares = counted
         if weight is not None:
             shares = multiply(_of_classes(weight, target, ignore_index), counted).detach()
-        every = divide(total(every), total(shares))
+        every = true_divide(total(every), total(shares))
     else:
         every = reduced(every, reduction)
     return add(multiply(right, 1.0 - label_smoothing), multiply(every, label_smoothing / +classes))
@@ -309,7 +309,7 @@ def kl_div(
     else:
         loss = lenient.kl_div(input, target, "none")
     if reduction == "batchmean":
-        return divide(total(loss), rows_of(loss))
+        return true_divide(total(loss), rows_of(loss))
     return reduced(loss, reduction)
 
 
@@ -321,7 +321,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     array([0.7071], dtype=float32)
     """
     one, other = (pow(shared_maximum(total(square(x), dim), eps * eps), 0.5) for x in (x1, x2))
-    return divide(total(multiply(x1, x2), dim), multiply(one, other))
+    return true_divide(total(multiply(x1, x2), dim), multiply(one, other))
 
 
 def cosine_embedding_loss(

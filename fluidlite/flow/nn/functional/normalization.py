@@ -9,7 +9,7 @@ import numpy as np
 from ....eager.engine import located
 from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....functions.arithmetic import add, divide, multiply, subtract
+from ....functions.arithmetic import add, multiply, subtract, true_divide
 from ....functions.reduction import counted, mean, var
 from ....functions.shaping import reshape
 from ....nn.functional import normalization
@@ -98,7 +98,7 @@ def batch_norm(
         _move(running_mean, outs["MeanOut"], momentum)
         if running_var is not None:
             one_less = count - 1.0 if isinstance(count, float) else subtract(count, 1.0)
-            unbiased = divide(multiply(outs["VarianceOut"], count), one_less)
+            unbiased = true_divide(multiply(outs["VarianceOut"], count), one_less)
             _move(running_var, unbiased, momentum)
     return outs["Y"]
 

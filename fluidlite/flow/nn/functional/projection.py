@@ -14,7 +14,7 @@ from ....eager.mode import no_grad
 from ....eager.prepared import generator as streams
 from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
-from ....functions.arithmetic import add, divide, equal, matmul, multiply, not_equal
+from ....functions.arithmetic import add, equal, matmul, multiply, not_equal, true_divide
 from ....functions.elementary import cast
 from ....functions.selection import gather, unique
 from ....functions.shaping import reshape, unsqueeze
@@ -77,7 +77,7 @@ def embedding(
     if scale_grad_by_freq:
         _, places, counts = unique(input, return_inverse=True, return_counts=True)
         often = reshape(gather(cast(counts, rows.dtype), places), list(input.array.shape))
-        share = divide(share, often)
+        share = true_divide(share, often)
     share = unsqueeze(share, -1).detach()
     still = multiply(rows, 1.0 - share).detach()
     return add(multiply(rows, share), still)

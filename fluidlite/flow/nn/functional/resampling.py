@@ -13,7 +13,7 @@ from ....eager.engine import located
 from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
 from ....functions.arguments import Integers
-from ....functions.arithmetic import add, divide, maximum, multiply
+from ....functions.arithmetic import add, maximum, multiply, true_divide
 from ....functions.elementary import cast, isinf
 from ....functions.reduction import mean
 from ....functions.reduction import sum as total
@@ -314,5 +314,5 @@ def ctc_loss(
     if zero_infinity:
         loss = chosen(isinf(loss), 0.0, loss)
     if reduction == "mean":
-        return mean(divide(loss, maximum(cast(target_lengths, loss.dtype), 1)))
+        return mean(true_divide(loss, maximum(cast(target_lengths, loss.dtype), 1)))
     return total(loss) if reduction == "sum" else loss
