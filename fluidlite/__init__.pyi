@@ -94,7 +94,6 @@ from .functions.arithmetic import add
 from .functions.arithmetic import allclose
 from .functions.arithmetic import atan2
 from .functions.arithmetic import bmm
-from .functions.arithmetic import divide
 from .functions.arithmetic import dot
 from .functions.arithmetic import equal
 from .functions.arithmetic import equal_all
@@ -258,6 +257,7 @@ from .functions.elementary import tanh
 from .functions.elementary import trunc
 from .functions.numeric import combinations
 from .functions.numeric import cumulative_trapezoid
+from .functions.numeric import divide
 from .functions.numeric import frexp
 from .functions.numeric import gcd
 from .functions.numeric import heaviside

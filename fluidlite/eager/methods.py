@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 from ..functions.arithmetic import (
-    add, allclose, atan2, bmm, divide, dot, equal, equal_all, floor_divide, greater_equal,
+    add, allclose, atan2, bmm, dot, equal, equal_all, floor_divide, greater_equal,
     greater_than, is_empty, isclose, lerp, less_equal, less_than, logical_and, logical_not,
     logical_or, logical_xor, matmul, maximum, minimum, mm, multiply, mv, not_equal, outer, pow,
     remainder, subtract,
@@ -37,7 +37,7 @@ from ..functions.linear_algebra import (
 )  # fmt: skip
 from ..functions.noise import cauchy_like, geometric_like
 from ..functions.numeric import (
-    combinations, cumulative_trapezoid, frexp, gcd, heaviside, lcm, ldexp, logcumsumexp,
+    combinations, cumulative_trapezoid, divide, frexp, gcd, heaviside, lcm, ldexp, logcumsumexp,
     nextafter, trapezoid, vander,
 )  # fmt: skip
 from ..functions.quantiles import mode, nanmedian, nanquantile

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import ArgumentError, InplaceError
-from ..functions import arithmetic, elementary, selection, shaping
+from ..functions import arithmetic, elementary, numeric, selection, shaping
 from ..functions.items import set_item
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import Spelling
@@ -150,7 +150,7 @@ class Writing(Viewed, results=False):
     add_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.add)
     subtract_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.subtract)
     multiply_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.multiply)
-    divide_: ClassVar[Callable[..., Any]] = WRITTEN(arithmetic.divide)
+    divide_: ClassVar[Callable[..., Any]] = WRITTEN(numeric.divide)
     scale_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.scale, fixed={"act": None})
     clip_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.clip)
     exp_: ClassVar[Callable[..., Any]] = WRITTEN(elementary.exp)

@@ -16,7 +16,6 @@ import numpy as np
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
 from ..ground.brain_float import kind_of
-from ..ground.callsite import warn_once
 from ..ground.dtypes import as_dtype
 from ..ground.spellings import of_operator, parameters_of
 from ..opdef.operand import Operand
@@ -183,6 +182,7 @@ multiply: _OfTwo = of_operator(
     """,
     "elementwise_mul",
 )
+whole_quotient: _OfTwo = of_operator(_of_two_numbers, "divide", "", "elementwise_div")
 floor_divide: _OfTwo = of_operator(
     _of_two,
     "floor_divide",
@@ -262,25 +262,6 @@ def true_divide(x: Other, y: Other, name: str | None = None) -> Tensor:
     if kind_of(_dtype(x)) not in "fc":
         x, y = cast_to(x, default_float()), cast_to(y, default_float())
     return eager.elementwise_div(x, y)
-
-
-def divide(x: Other, y: Other, name: str | None = None) -> Tensor:
-    """x / y; that of two tensors of one integer type has this type, rounded towards zero, with a
-    warning.
-
-    >>> fluid.divide(fluid.to_tensor([1.0, 6.0]), fluid.to_tensor([2.0, 3.0])).tolist()
-    [0.5, 2.0]
-    """
-    tensors = isinstance(x, Operand) and isinstance(y, Operand)
-    if not tensors or _dtype(x) != _dtype(y) or kind_of(_dtype(x)) in "fc":
-        return true_divide(x, y)
-    warn_once(
-        f"divide: that of {_dtype(x)} is {_dtype(x)}, without a fraction, as in paddle; for the "
-        f"quotient write x / y"
-    )
-    if _dtype(x) != _BOOL:
-        return eager.elementwise_div(x, y)
-    return cast_to(eager.elementwise_div(cast_to(x, _BYTE), cast_to(y, _BYTE)), _BOOL)
 
 
 def _dtype(x: Any) -> np.dtype[Any]:

@@ -45,7 +45,7 @@ _INNER = frozenset([
     "mean_of_fractions", "number_type", "numbers_in", "of_number",
     "of_ranks", "one_axis", "operands", "python_and", "python_not", "python_or", "python_xor",
     "rows_of", "runs", "shared_maximum", "shared_minimum", "spread_alike", "tensors_of", "trace",
-    "true_divide", "truths", "up_to_each", "values_and", "variance",
+    "true_divide", "truths", "up_to_each", "values_and", "variance", "whole_quotient",
 ])  # fmt: skip
 #: further names of functions
 _RENAMED = {"floor_mod": remainder, "mod": remainder}

@@ -1,4 +1,4 @@
-"""Functions of numbers: divisors, fractions and exponents, areas under curves, polynomials."""
+"""Functions of numbers: quotients, divisors, fractions and exponents, areas, polynomials."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 
 from ..eager.recording import eager
 from ..errors import ArgumentError, ShapeError
+from ..ground.brain_float import kind_of
+from ..ground.callsite import warn_once
 from ..ground.spellings import parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
-from .arithmetic import add, multiply, operands, pow
+from .arithmetic import add, multiply, operands, pow, true_divide, whole_quotient
 from .composed import diff
 from .elementary import cast, floats
 from .items import get_item
@@ -23,7 +25,25 @@ from .shaping import reshape, stack
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
-    from .arguments import DTypeLike
+    from .arguments import DTypeLike, Other
+
+
+def divide(x: Other, y: Other, name: str | None = None) -> Tensor:
+    """x / y; that of two tensors of one integer type has this type, rounded towards zero, with a
+    warning.
+
+    >>> fluid.divide(fluid.to_tensor([1.0, 6.0]), fluid.to_tensor([2.0, 3.0])).tolist()
+    [0.5, 2.0]
+    """
+    kinds = {each.array.dtype if isinstance(each, Operand) else None for each in (x, y)}
+    dtype = kinds.pop()
+    if kinds or dtype is None or kind_of(dtype) in "fc":
+        return true_divide(x, y)
+    warn_once(
+        f"divide: that of {dtype} is {dtype}, without a fraction, as in paddle; for the quotient "
+        f"write x / y"
+    )
+    return whole_quotient(x, y)
 
 
 def gcd(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:

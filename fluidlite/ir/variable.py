@@ -41,9 +41,7 @@ else:
     VariableMethods = Arithmetic
 
 #: operators of Python that spellings round, or give shapes, differently
-_ROUNDED = frozenset(
-    {"__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__matmul__", "__rmatmul__"}
-)
+_ROUNDED = frozenset(f"__{r}{name}__" for r in ("", "r") for name in ("floordiv", "mod", "matmul"))
 #: those that make fractions of integers, in spellings other than fluid's
 _FRACTIONS = frozenset({"__truediv__", "__rtruediv__", "__pow__", "__rpow__"})
 
@@ -379,9 +377,7 @@ class Variable(VariableMethods, Operand):
 
     @api_boundary
     def __neg__(self) -> Variable:
-        if self.dtype == DType.BOOL:
-            return self.neg()
-        return self._builder().scale(self, scale=-1.0)
+        return self.neg() if self.dtype == DType.BOOL else self._builder().scale(self, scale=-1.0)
 
     @api_boundary
     def __getitem__(self, item: Any) -> Variable:

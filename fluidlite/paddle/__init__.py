@@ -16,7 +16,7 @@ from ..eager.parameter import LazyGuard
 from ..eager.printing import set_printoptions
 from ..eager.tensor import Tensor
 from ..functions.arithmetic import (
-    add, allclose, atan2, bmm, divide, dot, equal, equal_all, floor_divide, get_default_dtype,
+    add, allclose, atan2, bmm, dot, equal, equal_all, floor_divide, get_default_dtype,
     greater_equal, greater_than, is_empty, isclose, lerp, less_equal, less_than, logical_and,
     logical_not, logical_or, logical_xor, matmul,
     maximum, minimum, mm, multiply, mv, not_equal, outer, pow, remainder, remainder as floor_mod,
@@ -49,7 +49,7 @@ from ..functions.elementary import (
 )  # fmt: skip
 from ..functions.linear_algebra import cholesky, eigvalsh, inverse
 from ..functions.numeric import (
-    combinations, cumulative_trapezoid, frexp, gcd, heaviside, lcm, ldexp, logcumsumexp,
+    combinations, cumulative_trapezoid, divide, frexp, gcd, heaviside, lcm, ldexp, logcumsumexp,
     nextafter, trapezoid, vander,
 )  # fmt: skip
 from ..functions.quantiles import mode, nanmedian, nanquantile

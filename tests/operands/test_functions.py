@@ -130,6 +130,7 @@ def texts_of(function, written):
     return [written] if isinstance(written, str) else written
 
 
+@pytest.mark.filterwarnings("ignore:divide. that of int64")
 @pytest.mark.parametrize("spelling, name", CASES)
 def test_a_function_of_variables_computes_what_that_of_tensors_does(spelling, name):
     table = SPELLINGS[spelling]
@@ -138,6 +139,7 @@ def test_a_function_of_variables_computes_what_that_of_tensors_does(spelling, na
         compare(function, text, table.make, "float32")
 
 
+@pytest.mark.filterwarnings("ignore:divide. that of int64")
 @pytest.mark.parametrize("spelling, name, dtype", in_both_types(CASES))
 def test_a_function_of_unknown_sizes_computes_the_same_or_says_that_it_needs_them(
     spelling, name, dtype

@@ -62,6 +62,7 @@ def function_of(name, member, kind):
     return function
 
 
+@pytest.mark.filterwarnings("ignore:divide. that of int64")
 @pytest.mark.parametrize("spelling, name, dtype", in_both_types(CASES))
 def test_a_method_of_a_variable_computes_what_that_of_a_tensor_does(spelling, name, dtype):
     kind, make, table = TABLES[spelling]

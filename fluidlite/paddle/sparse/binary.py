@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...errors import ArgumentError, ShapeError, UnsupportedError
-from ...functions import arithmetic
+from ...functions import arithmetic, numeric
 from ...functions.elementary import cast
 from ...ground.spellings import given_first
 from ...ground.tracebacks import api_boundaries
@@ -81,17 +81,17 @@ _EXAMPLE = """The {} of two sparse tensors{}.
 """
 
 
-def _line(name: str, what: str, more: str, shown: str) -> Any:
-    doc = _EXAMPLE.format(what, more, name, shown)
-    return given_first(_together, getattr(arithmetic, name), name, doc)
+def _line(function: Any, what: str, more: str, shown: str) -> Any:
+    name = function.__name__
+    return given_first(_together, function, name, _EXAMPLE.format(what, more, name, shown))
 
 
-add: Final = _line("add", "sum", "", "[1.0, 6.0, 8.0]")
-subtract: Final = _line("subtract", "difference", "", "[1.0, -2.0, -8.0]")
+add: Final = _line(arithmetic.add, "sum", "", "[1.0, 6.0, 8.0]")
+subtract: Final = _line(arithmetic.subtract, "difference", "", "[1.0, -2.0, -8.0]")
 multiply: Final = _line(
-    "multiply", "product, by elements,", ", or of one and a number", "[0.0, 8.0, 0.0]"
+    arithmetic.multiply, "product, by elements,", ", or of one and a number", "[0.0, 8.0, 0.0]"
 )
-divide: Final = _line("divide", "quotient", ", or of one and a number", "[inf, 0.5, 0.0]")
+divide: Final = _line(numeric.divide, "quotient", ", or of one and a number", "[inf, 0.5, 0.0]")
 
 
 def is_same_shape(x: Any, y: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ....functions import arithmetic, shaping, views
+from ....functions import arithmetic, numeric, shaping, views
 from ....ground.public_names import list_public_names
 from ....nn.layer import Layer
 
@@ -32,7 +32,7 @@ def _layer(name: str, function: Callable[..., Any]) -> type[FloatFunctionalLayer
 add = _layer("add", arithmetic.add)
 subtract = _layer("subtract", arithmetic.subtract)
 multiply = _layer("multiply", arithmetic.multiply)
-divide = _layer("divide", arithmetic.divide)
+divide = _layer("divide", numeric.divide)
 matmul = _layer("matmul", arithmetic.matmul)
 concat = _layer("concat", shaping.concat)
 reshape = _layer("reshape", views.reshape)
