@@ -143,7 +143,7 @@ define(
         of_x(lambda f, x, g: g * (1 / math.log(10)) / x),
     ),
     expm1=("Out = e^X - 1, exact for small X.", np.expm1, of_y(lambda f, y, g: g * (1.0 + y))),
-    tan=("Out = tan X.", np.tan, of_y(lambda f, y, g: g * (1.0 + y * y))),
+    tan=("Out = tan X.", np.tan, of_x(lambda f, x, g: g / f.square(f.cos(x)))),
     sinh=("Out = (e^X - e^-X) / 2.", np.sinh, of_x(lambda f, x, g: g * f.cosh(x))),
     cosh=("Out = (e^X + e^-X) / 2.", np.cosh, of_x(lambda f, x, g: g * f.sinh(x))),
     asin=(
