@@ -459,8 +459,8 @@ class OfNumbers(Paired, abstract=True):
     equal the gradient goes to X.
     """
 
-    def grad(self, f: Any, X: Value, Y: Value, Out: Value, dOut: Value) -> Rules:
-        chosen = lambda: indicator(f, f.equal(Out, X), dOut)
+    def grad(self, f: Any, X: Value, Y: Value, dOut: Value) -> Rules:
+        chosen = lambda: indicator(f, f.equal(getattr(f, self.type)(X, Y), X), dOut)
         return dict(
             X=lambda: sum_like(f, dOut * chosen(), X),
             Y=lambda: sum_like(f, dOut * (1.0 - chosen()), Y),

@@ -127,6 +127,9 @@ class index_add(Op):
         axis = normal_axis(self.axis, len(X.shape))
         return X + rows_added(f, Index, AddValue, X.shape[axis], axis)
 
+    def grad(self, f: Any, Index: Value, AddValue: Value, dOut: Value) -> Rules:
+        return dict(X=lambda: dOut, AddValue=lambda: f.index_select(dOut, Index, dim=self.axis))
+
 
 class gather_adjoint(Op):
     """Out[i] = the sum of Updates[j] over all j where Index[j] = i: the adjoint of ``gather``.

@@ -30,8 +30,9 @@ def _sums_up(op: Operator) -> bool:
 
 
 def _has_fewer(op: Operator) -> bool:
-    """Whether Out is declared with fewer dimensions than X."""
-    (x,), (out,) = (op.inputs.get("X", ("",)), op.outputs.get("Out", ("",)))
+    """Whether Out, or its gradient, is declared with fewer dimensions than X."""
+    (x,) = op.inputs.get("X", ("",))
+    (out,) = op.outputs.get("Out") or op.inputs.get("Out@GRAD", ("",))
     given, made = (op.block.find_var_recursive(name) for name in (x, out))
     return given is not None and made is not None and len(made.shape) < len(given.shape)
 
@@ -45,9 +46,9 @@ def _counts_padding(op: Operator) -> bool:
 TYPES = {"adadelta": "adadelta_v2", "adam": "adam_v2", "lamb": "lamb_v2"}
 #: the other way round
 TYPES_IN_FILES = {ours: theirs for theirs, ours in TYPES.items()}
-#: operator -> an input slot here, and that of paddle 2: the rule reads the sign of it alone, which
-#: the argument and the result share
-SLOTS = {"leaky_relu_grad": ("Out", "X")}
+#: operator -> an input slot here, and what paddle 2 has instead; of ``leaky_relu`` the rule reads
+#: the sign alone, which the argument and the result share
+SLOTS = {"leaky_relu_grad": ("Out", "X"), "meshgrid_grad": ("Out@GRAD", "outputs@GRAD")}
 #: attribute -> whether an operator that has it means it; others are meant always
 _MEANT: dict[str, Callable[[Operator], bool]] = {
     "clips": _counts_padding,
