@@ -162,8 +162,12 @@ def inputs_taken(cls: type) -> int:
 
 
 def own_constructor(cls: Any) -> None:
-    """Give a class the constructor of fields that its base has, under its own name."""
+    """Give a class that inherits a constructor of fields this one under its own name, which
+    messages say.
+    """
     of_base = cls.__init__
+    if "__init__" in vars(cls) or of_base.__code__.co_filename != _WRITTEN:
+        return
     own = FunctionType(
         *(of_base.__code__, of_base.__globals__, of_base.__name__),
         *(of_base.__defaults__, of_base.__closure__),

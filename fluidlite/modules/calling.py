@@ -15,7 +15,6 @@ from ..ground.fields import (
     belongs,
     inputs_taken,
     maker_of,
-    own_constructor,
     takes_options,
     usual_options,
 )
@@ -41,8 +40,6 @@ class FunctionCaller:
         super().__init_subclass__(**more)
         if calls is not None:
             cls.function = staticmethod(calls)
-            if cls._fields and "__init__" not in vars(cls):
-                own_constructor(cls)
         function, own = takes_options(cls), vars(cls)
         if function is not None and "function" not in own:
             cls.function = staticmethod(function)

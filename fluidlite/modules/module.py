@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from ..eager.engine import located
 from ..eager.hooks import HookHandle, Hooks
 from ..errors import ArgumentError
+from ..ground.fields import own_constructor
 from ..ground.quoting import table_markup
 from .owning import Owner
 
@@ -22,6 +23,10 @@ class Module(Owner):
     training: bool
     _pre_hooks: Hooks
     _post_hooks: Hooks
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        own_constructor(cls)
 
     def __init__(self) -> None:
         super().__init__()

@@ -85,6 +85,7 @@ def test_an_argument_that_an_optimizer_of_tensors_does_not_have_is_refused():
         (lambda: fluid.flow.nn.MaxPool2d(2, window=3), r"MaxPool2d.__init__\(\) got an unexpected"),
         (lambda: fluid.flow.nn.MSELoss(weight=1), r"MSELoss.__init__\(\) got an unexpected"),
         (lambda: fluid.nn.Softmax(dim=1), r"Softmax.__init__\(\) got an unexpected"),
+        (lambda: fluid.nn.Conv2D(1, 2, 3, width=1), r"Conv2D.__init__\(\) got an unexpected"),
         (lambda: fluid.nn.BCELoss(1, 2, 3, 4), r"BCELoss.__init__\(\) takes from 1 to 4"),
     ],
 )
