@@ -192,8 +192,9 @@ def function_for(
         functions[key] = known
     elif known is not None and known.improvement is not None and known.improvement.is_ready():
         known.improvement = None
+        better = known.improved()  # it makes its buffers when it first runs
         known.retire()
-        known = functions[key] = known.improved()
+        known = functions[key] = better
     found: CompiledSegment | None = known
     return found
 
