@@ -33,14 +33,11 @@ class GradientEmitter:
     Args:
         seeds: the Refs that begin gradients, which get names of their own.
         callbacks: called after each appended gradient operator.
-        reuse: gives operators in place of new ones.
+        reuse: gives operators in place of new ones; None for none.
     """
 
     def __init__(
-        self,
-        seeds: Iterable[Ref],
-        callbacks: Sequence[Callback] = (),
-        reuse: Reuse = lambda record, inputs, outputs: None,
+        self, seeds: Iterable[Ref], callbacks: Sequence[Callback] = (), reuse: Reuse | None = None
     ) -> None:
         self.callbacks = callbacks
         self._reuse = reuse
@@ -101,10 +98,10 @@ class GradientEmitter:
             slot: tuple([EMPTY if v is None else v if type(v) is str else v.name for v in values])
             for slot, values in record.ins.items()
         }
-        there = self._reuse(record, inputs, outputs)
-        if there is not None:
-            block.take_op(there)
-            return there
+        same = self._reuse(record, inputs, outputs) if self._reuse else None
+        if same is not None:
+            block.take_op(same)
+            return same
         for refs in record.outs.values():
             for ref in refs:
                 if ref is not None and ref.name not in block.vars and id(ref) not in sweep.foreign:

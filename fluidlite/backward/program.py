@@ -91,7 +91,7 @@ def loss_gradients(
     callbacks: Sequence[Callback] | None = None,
     checkpoints: Sequence[Variable | str] | None = None,
     *,
-    reuse: Reuse = lambda record, inputs, outputs: None,
+    reuse: Reuse | None = None,
 ) -> list[tuple[Variable, Variable]]:
     """What :func:`append_backward` does, for optimizers: several of them may take one loss."""
     if not isinstance(loss, Variable):

@@ -199,7 +199,7 @@ class GradientSections:
                 {n for n in way.no_grad[number] if n in known},
                 [error_clip_callback] if clipped else None,
                 way.checkpoints[number] or None,
-                **({} if changed else {"reuse": _Reuse(section.ops, self._block, variables)}),
+                reuse=None if changed else _Reuse(section.ops, self._block, variables),
             )
         except FluidError as error:
             said = f"the gradients of {section.loss!r} cannot be derived anew: {error}"
