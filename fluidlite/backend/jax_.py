@@ -228,18 +228,25 @@ def _identity(x: Any, *_: Any, **__: Any) -> Any:
     return jnp.asarray(x)
 
 
-xp: SimpleNamespace = SimpleNamespace(
-    **{k: v for k, v in vars(jnp).items() if not k.startswith("_")}
-)
-xp.add_at, xp.complex_of, xp.ascontiguousarray = scatter_add, jax.lax.complex, _identity
-xp.empty, xp.empty_like, xp.erf, xp.erfc = jnp.zeros, jnp.zeros_like, special.erf, special.erfc
-for _function in (
+_OWN = (
     *(asarray, adjoint, convolution, add_rows, max_rows, min_rows, in_range, matmul, windows),
     *(scatter_add, scatter_set, segment_argmax, segment_max, segment_sum),
-):
-    setattr(xp, _function.__name__, _function)
-for _name in linear_algebra.NAMES:
-    setattr(xp, _name, getattr(jax_linalg, _name))
+)
+_OTHER_NAMES = {
+    "add_at": scatter_add,
+    "ascontiguousarray": _identity,
+    "complex_of": jax.lax.complex,
+    "empty": jnp.zeros,
+    "empty_like": jnp.zeros_like,
+    "erf": special.erf,
+    "erfc": special.erfc,
+}
+xp: SimpleNamespace = SimpleNamespace(
+    **{name: value for name, value in vars(jnp).items() if not name.startswith("_")}
+    | {function.__name__: function for function in _OWN}
+    | {name: getattr(jax_linalg, name) for name in linear_algebra.NAMES}
+    | _OTHER_NAMES
+)
 
 
 def number_of(seed: int, *counters: int | str) -> int:
