@@ -46,13 +46,13 @@ class Edition:
         return [name for slot in slots for name in op.outputs.get(slot, ())]
 
 
-_ACTIVATIONS = ("relu", "relu6", "leaky_relu", "tanh", "swish")
+ACTIVATIONS = ("relu", "relu6", "leaky_relu", "tanh", "swish")
 _PRODUCTS_1_8 = (*CONVOLUTIONS, "mul", "matmul")
 _OTHERS_1_8 = (
     *("pool2d", "elementwise_add", "concat", "softmax", "argmax", "transpose", "equal", "gather"),
     *("greater_equal", "greater_than", "less_equal", "less_than", "mean", "not_equal", "reshape"),
     *("reshape2", "bilinear_interp", "nearest_interp", "trilinear_interp", "slice", "squeeze"),
-    *("elementwise_sub", "mul", "matmul", *_ACTIVATIONS),
+    *("elementwise_sub", "mul", "matmul", *ACTIVATIONS),
 )
 _NOTED_1_8 = (
     *(*_PRODUCTS_1_8, "relu", "leaky_relu", "relu6", "sigmoid", "tanh", "prelu"),

@@ -20,7 +20,7 @@ from ..scope import Scope
 from .editions import CONVOLUTIONS, FLUID_1_8, Edition
 from .rounding import (
     ABS_MAX,
-    AFTER,
+    BACK,
     KIND,
     MOVING,
     RANGE,
@@ -185,7 +185,7 @@ def _turned_back(
 ) -> str:
     """Turn what a product gives back in front of what reads it; the name of the result."""
     like = within.block.var_recursive(out)
-    result = within.variable(out + AFTER, like)
+    result = within.variable(out + BACK, like)
     kind, inputs = "fake_dequantize_max_abs", {"X": out, "Scale": scale_of_input}
     attrs: dict[str, Any] = {}
     if np.ndim(scale_of_weight):

@@ -15,7 +15,7 @@ from ..ground.reprs import Described
 from ..ir.program import Program
 from ..scope import Scope
 from . import freezing, rounding
-from .editions import FLUID_1_8, Edition
+from .editions import ACTIVATIONS, FLUID_1_8, Edition
 from .graph_views import IrGraph
 from .rounding import ABS_MAX, BY_SLICE, MOVING, RANGE
 
@@ -172,7 +172,7 @@ class RoundedOthers(GraphPass):
         scales: the first scales of variables.
     """
 
-    _activation_type = ("relu", "relu6", "leaky_relu", "tanh", "swish")
+    _activation_type = ACTIVATIONS
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ RANGE, MOVING = "range_abs_max", "moving_average_abs_max"
 STEPS = "@STEP_COUNTER@"
 FIRST_SCALE = 0.001
 KIND = "quantization_type"  #: the attribute of operators whose inputs are rounded
-ROUNDED, BACK, AFTER = ".quantized", ".dequantized", ".dequantized"
+ROUNDED, BACK = ".quantized", ".dequantized"
 _PAIR, OUT_SCALE = ".quant_dequant", "@scale"
 FORWARD = (0, 256)  #: roles of operators that compute losses and what leads to them
 

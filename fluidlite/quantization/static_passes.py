@@ -262,10 +262,7 @@ class OutScaleForInferencePass(passes.OutScaleForInferencePass):
 class _OneDnn:
     """A pass that writes programs of oneDNN's operators, without kernels."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def __init__(self, *args: Any, **options: Any) -> NoReturn:
         raise UnsupportedError(
             f"{type(self).__name__} writes operators of oneDNN with 8 bits, for which there are no "
             "kernels here: run the program that QuantizationFreezePass or QuantWeightPass gives"
