@@ -93,7 +93,7 @@ def reshape(x: Tensor, shape: Numbers, *more: int, name: str | None = None) -> T
     [[1, 2], [3, 4]]
     """
     target: Any = (shape, *more) if more else shape
-    if x.appends is not None and isinstance(target, (list, tuple)) and _several(target):
+    if x.appends is not None and isinstance(target, (list, tuple)) and _has_several_unknown(target):
         target = _unknown(target, x, 0)
     late = None if x.appends is None else known_in_run("shape", target)
     if late is None:
@@ -106,7 +106,7 @@ def reshape(x: Tensor, shape: Numbers, *more: int, name: str | None = None) -> T
     return eager.reshape2(x, late)
 
 
-def _several(sizes: Sequence[Any]) -> bool:
+def _has_several_unknown(sizes: Sequence[Any]) -> bool:
     """Whether more than one of some sizes is -1."""
     return sum(isinstance(n, int) and n == -1 for n in sizes) > 1
 

@@ -1,6 +1,6 @@
 """How much of long tests the test command runs: a fifth.
 
-Where the extra ``fast`` is installed they run whole: .ci/run installs it for a second part.
+Where the extra ``fast`` is installed they run whole: .ci/run installs it for a part.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -13,7 +13,7 @@ from fluidlite.backend.onednn import description
 
 PARTS = 1 if description() is not None else 5
 
-#: for tests that only the second part runs
+#: for tests that only this part runs
 whole_only = pytest.mark.skipif(PARTS > 1, reason="long: runs where the extra fast is installed")
 
 

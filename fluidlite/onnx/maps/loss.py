@@ -36,7 +36,9 @@ def picked(graph: OnnxGraph, x: Any, label: Any, axis: int, ignored: int) -> Any
 @maps("softmax_with_cross_entropy")
 def softmax_with_cross_entropy(graph: OnnxGraph, op: Any, Logits: Any, Label: Any) -> Any:
     if not op.use_softmax:
-        raise UnsupportedError("use_softmax=False has no form in ONNX: export what Logits are")
+        raise UnsupportedError(
+            "use_softmax=False has no form in ONNX: export the program up to the Logits"
+        )
     axis = op.axis % Logits.ndim
     beside = np.subtract(Logits, np.max(Logits, axis=axis, keepdims=True))
     logits = np.maximum(beside, op.least_logit)
