@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..errors import ArgumentError
-from ..functions.arguments import Integers
+from ..functions.arguments import Integers, Numbers
 from ..ground.fields import from_fields, options_of
 from . import functional as F
 from .activation import FunctionLayer
@@ -30,8 +30,8 @@ class Upsample(FunctionLayer):
 class _Upsampling(FunctionLayer):
     """Images of another size, by one mode."""
 
-    size: Any = None
-    scale_factor: Any = None
+    size: Numbers | None = None
+    scale_factor: float | Sequence[float] | None = None
     data_format: str = "NCHW"
     name: str | None = None
     _fixed: ClassVar[dict[str, Any]]
