@@ -4,8 +4,6 @@
 of eager tensors in the spelling of paddle 2.x, where fluid has no name like theirs.
 """
 
-from __future__ import annotations
-
 from .ground import interrupts as _interrupts  # isort: split
 
 from functools import partial

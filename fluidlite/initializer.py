@@ -461,7 +461,7 @@ def fans_of(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def force_init_on_cpu() -> bool:
-    """Whether initializers are told to work on the CPU: False, there is one place.
+    """Whether initializers have to work on the CPU: False, there is one place.
 
     >>> fluid.initializer.force_init_on_cpu()
     False

@@ -40,7 +40,7 @@ def _current_block(helper: ObjectHelper) -> Block:
 
 @answers_protected
 class ObjectHelper(Described):
-    """Makes what a layer needs; it is told everything at each call.
+    """Makes what a layer needs; each call passes all arguments.
 
     Args:
         name: the layer's name, which parameters and results are named after.
@@ -136,7 +136,7 @@ class ObjectHelper(Described):
 
         Args:
             name: of the variable.
-            args, kwargs: as of :meth:`create_global_variable`, where it is not there.
+            args, kwargs: as of :meth:`create_global_variable`, if it is missing.
         """
         block = self.main_program.global_block()
         if block.has_var(name):

@@ -1,7 +1,7 @@
 """The program that a function of eager tensors amounts to.
 
 While a trace runs, the calls that run operators on tensors write them into a program as well.
-Values are told apart by their arrays: those are never written to, so that one array is one value,
+Values are identified by their arrays: those are never written to, so that one array is one value,
 whatever tensors hold it.
 """
 

@@ -160,7 +160,7 @@ def _no_servers(what: str) -> UnsupportedError:
 
 
 def check_modes(where: str, mode: str, collective_mode: str | None) -> None:
-    """Refuse ways to train in many processes that are not there.
+    """Refuse ways to train in many processes that fluidlite lacks.
 
     Args:
         where: what has the modes, for messages.
@@ -179,8 +179,8 @@ def check_modes(where: str, mode: str, collective_mode: str | None) -> None:
         )
     if collective_mode == "local_sgd":
         raise UnsupportedError(
-            f"{where}.collective_mode 'local_sgd': processes that step by themselves are not "
-            "there; use 'grad_allreduce', which sums gradients in every step"
+            f"{where}.collective_mode 'local_sgd': processes do not step by themselves "
+            "here; use 'grad_allreduce', which sums gradients in every step"
         )
     if collective_mode not in (None, "grad_allreduce"):
         raise ArgumentError(

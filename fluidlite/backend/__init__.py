@@ -40,7 +40,7 @@ def kernel_libraries() -> list[Callable[[Any], KernelLibrary | None]]:
 
     Raises:
         ArgumentError: ``FLUIDLITE_KERNELS`` is something else.
-        UnsupportedError: oneDNN, or a compiler, is asked for and not installed.
+        UnsupportedError: oneDNN, or a compiler, is requested and not installed.
     """
     chosen = os.environ.get("FLUIDLITE_KERNELS", "") or "auto"
     if chosen not in _CHOICES:

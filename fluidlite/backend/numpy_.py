@@ -314,7 +314,7 @@ def _zeros_signed(found: Any, x: Any, axis: Any, keepdims: bool, which: Callable
 
 
 class _Transforms:
-    """Fourier transforms, whose module is read when one is asked for."""
+    """Fourier transforms, whose module is imported at the first use."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np.fft, name)

@@ -292,7 +292,7 @@ def _read_by(record: PendingOp) -> Iterator[Any]:
 
 
 def _declare_given(sweep: ReverseSweep, parent: Block) -> None:
-    """Declare what a block reads of gradients that whoever runs the block around it gives."""
+    """Declare the gradients that a block reads and that the surrounding block's runner gives."""
     made = {id(ref) for record in sweep.records for refs in record.outs.values() for ref in refs}
     for record in sweep.records:
         for value in (each for values in record.ins.values() for each in values):

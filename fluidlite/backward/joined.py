@@ -19,7 +19,7 @@ class Joined:
         op: the gradient operator.
 
     Raises:
-        NoGradientError: the forward operator is not there any more.
+        NoGradientError: the forward operator no longer exists.
     """
 
     def __init__(self, sweep: ReverseSweep, position: int, op: Operator) -> None:

@@ -29,7 +29,7 @@ class LoopGradient:
         op: the operator.
 
     Raises:
-        NoGradientError: the forward operator is not there any more, or an operator within cannot be
+        NoGradientError: the forward operator no longer exists, or an operator within cannot be
             run again.
     """
 
@@ -275,7 +275,7 @@ class LoopGradient:
         self.inserted.setdefault(position, []).append(op)
 
     def wanted(self, slot: str) -> list[tuple[str, str, str]]:
-        """The inputs of a slot whose gradients are wanted: the name, what the block calls the
+        """The inputs of a slot that need gradients: the name, what the block calls the
         gradient, and where it goes.
         """
         instance: Any = self.op.instance()

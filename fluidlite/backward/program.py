@@ -290,7 +290,7 @@ calc_gradient = gradients
 
 
 def _warn_of_nothing(source: Variable, goal: Variable) -> None:
-    """Say that the only gradient that was asked for stops at the variable itself."""
+    """Say that the only requested gradient stops at the variable itself."""
     data = ", as they do at data variables unless told otherwise" if source.is_data else ""
     warn(
         f"no gradient of {goal.name!r} comes to {source.name!r}, so gradients gives an empty list: "

@@ -1,7 +1,7 @@
-"""The forward operators of a block as a chain of stages, between places where little is handed on.
+"""The forward operators of a block as a chain of stages, between places where little is passed on.
 
-Where a single value is handed on, it dominates all that comes behind it: every path to the loss
-goes through it.  Counting what is handed on finds these dominators in one pass over a straight-line
+Where a single value is passed on, it dominates all that comes behind it: every path to the loss
+goes through it.  Counting what is passed on finds these dominators in one pass over a straight-line
 program, and the next best places if there are none, as beside masks that all layers read.
 """
 
@@ -33,7 +33,7 @@ class Stages:
         self.of_op: list[int] = []
         for number, (begin, end) in enumerate(zip([-1, *self.cuts], self.cuts), 1):
             self.of_op += [number] * (end - begin)
-        #: the values that are handed on behind a stage
+        #: the values that are passed on behind a stage
         self.handed_on: list[list[str]] = self._handed_on()
         #: the values of a stage that gradients read and that may be let go of
         self.saved: list[list[str]] = [[] for _ in range(self.count + 1)]
@@ -57,7 +57,7 @@ class Stages:
         return last
 
     def _chosen(self, most: int) -> list[int]:
-        """The last operators of stages: of equal parts of the work the places where least is handed
+        """The last operators of stages: of equal parts of the work the places where least is passed
         on.
         """
         trace, changes = self.trace, [0] * (self.trace.first + 1)

@@ -209,7 +209,7 @@ class ReverseSweep:
             self.next.run(among)
 
     def finish(self) -> None:
-        """Sum what no operator of the block makes; hand on what those before a branch do."""
+        """Sum what no operator of the block makes; pass on what those before a branch do."""
         for key in list(self.contributions):
             name = name_of(key)
             if self.next is None or name in self.block.vars or key != self.history.key(name, 0):
@@ -310,7 +310,7 @@ class ReverseSweep:
     def byproduct(self, name: str) -> Variable | None:
         """The variable of a by-product that a gradient operator reads, a statistic say.
 
-        Layers mark it so that no gradient flows to it, which speaks of those who use it; it is a
+        Layers mark it so that no gradient flows to it, which concerns its users; it is a
         function of the operator's inputs all the same, and the next order needs its share.
         """
         variable = self.block.find_var_recursive(name)

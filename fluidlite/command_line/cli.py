@@ -60,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns:
         0; 1 where something failed, or where programs differ; 2 where the arguments are not such
-        as the command takes; 3 where a program that was scanned has an effect, or an operator that
-        is not there.
+        as the command takes; 3 where a program that was scanned has an effect, or an unknown
+        operator.
     """
     return command(lambda: _main(arguments))
 
@@ -126,9 +126,9 @@ def command_parser() -> argparse.ArgumentParser:
         commands,
         _scan,
         help="what a program would do; runs nothing",
-        description="What a program would do outside of the scope, the operators that are not "
-        "there, its largest tensors, loops and nesting. The exit status is 0 where it has no "
-        "effect and all operators are there, 3 where it has or one is not, 1 where the file cannot "
+        description="What a program would do outside of the scope, the unknown operators, "
+        "its largest tensors, loops and nesting. The exit status is 0 where it has no "
+        "effect and all operators are known, 3 where it has or one is not, 1 where the file cannot "
         "be read.",
     )
     scanning.add_argument("path", help=_PATH)
@@ -183,8 +183,8 @@ def command_parser() -> argparse.ArgumentParser:
     checking = _command(
         commands,
         _check,
-        help="which names of fluid 1.8 a script uses that are not there",
-        description="Say which names of fluid 1.8 a script uses that are not there.",
+        help="which names of fluid 1.8 a script uses that are missing",
+        description="Say which names of fluid 1.8 a script uses that are missing.",
     )
     checking.add_argument("scripts", nargs="+", metavar="SCRIPT.py", help=_SCRIPTS)
     checking.add_argument("--strict", action="store_true", help="also what Python dropped")

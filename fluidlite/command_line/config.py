@@ -123,7 +123,7 @@ def config() -> Config:
     library = onednn.description()
     if wanted == "onednn" and library is None:
         warnings.append(
-            'FLUIDLITE_KERNELS=onednn, and the library is not there: pip install "fluidlite[fast]"'
+            'FLUIDLITE_KERNELS=onednn, and the library is missing: pip install "fluidlite[fast]"'
         )
     newest = next((f for f in ("avx512f", "avx2", "avx", "neon", "asimd") if f in flags), "")
     return Config(
@@ -171,7 +171,7 @@ def _processor() -> str:
 
 
 def _blas() -> list[BlasLibrary]:
-    """The libraries that NumPy, or whoever is loaded, multiplies matrices with."""
+    """The loaded libraries that multiply matrices, such as NumPy's."""
     return [
         BlasLibrary(
             f"{each.get('internal_api', 'blas')} {each.get('version') or ''}".strip(),

@@ -206,7 +206,7 @@ class AliasFinder:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing: names are looked up when they are asked for."""
+        """Nothing: names are looked up at their use."""
 
     def get_code(self, fullname: str) -> CodeType:
         """What ``python -m`` runs: of the launcher, a call; of other modules nothing."""

@@ -29,7 +29,7 @@ _WATCHED = {*PACKAGES, *map(package_of, dropped.DROPPED)}
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """A name that is not there: where it stands, and what to write."""
+    """A missing name: where it stands, and what to write."""
 
     line: int
     column: int
@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     """The command's arguments."""
     argument_parser = argparse.ArgumentParser(
         prog="fluidlite check",
-        description="Say which names of paddle and oneflow a script uses that are not there, "
+        description="Say which names of paddle and oneflow a script uses that are missing, "
         "and what to write instead, each once with its lines; and which modules it imports that "
         "are not installed. The script is not run.",
         epilog="The exit status is 1 where there are such names, 2 where a file cannot be read.",
@@ -107,7 +107,7 @@ def _scripts(given: Sequence[str]) -> Iterator[str]:
 
 
 def check(source: str | bytes, path: str = "<script>", *, strict: bool = False) -> list[Finding]:
-    """The names that a script uses and that are not there, in the order of its lines.
+    """The missing names that a script uses, in the order of its lines.
 
     Args:
         source: the script's text.
@@ -262,7 +262,7 @@ class _Reader(ast.NodeVisitor):
     visit_IfExp: Any = visit_If
 
     def visit_Try(self, node: ast.Try) -> None:
-        """A script may be prepared for what is not there."""
+        """A script may be prepared for missing names."""
         before = self._caught
         self._caught = before | _caught(node)
         for tried in node.body:
@@ -315,7 +315,7 @@ class _Reader(ast.NodeVisitor):
         return False
 
     def _name(self, node: ast.AST, full: str, importing: bool = False) -> bool:
-        """Add a finding for a name that is not there; False if there is none of that name."""
+        """Add a finding for a missing name; False if the name is unknown."""
         module, names = _divided(full)
         if not names or any(full == each or full.startswith(each + ".") for each in self._allowed):
             return True
@@ -323,7 +323,7 @@ class _Reader(ast.NodeVisitor):
             if dropped.is_dropped(module, names[0]):
                 short = module.replace("numpy", "np", 1)
                 now = dropped.meaning(module, names[0])
-                message = f"{short}.{names[0]} is not there any more; write {now}"
+                message = f"{short}.{names[0]} no longer exists; write {now}"
                 self._add(node, message, works_in_run=True)
             return True
         held: Any = sys.modules.get(module) or _imported(module)
@@ -347,7 +347,7 @@ class _Reader(ast.NodeVisitor):
         self._add(node, known)
 
 
-#: errors that say that something is not there
+#: errors that say that something is missing
 _MISSING = {"import": {"ImportError", "ModuleNotFoundError"}, "attribute": {"AttributeError"}}
 
 

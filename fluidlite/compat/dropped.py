@@ -1,6 +1,6 @@
 """Names that Python and NumPy have dropped since fluid 1.8: there again while this is installed.
 
-A module is asked for a name that it has not by its ``__getattr__``; here that is one which knows
+A module looks up a name that it lacks by its ``__getattr__``; here that is one which knows
 the old names.  Each gives one notice.  NumPy's numbers print as they did.  :func:`uninstall` leaves
 the modules as they were.
 """
@@ -220,7 +220,7 @@ def _answering(module: ModuleType, before: Any) -> Callable[[str], Any]:
             short = name_of_module.replace("numpy", "np", 1)
             notice(
                 f"{name_of_module}.{name}",
-                f"{short}.{name} is not there any more; it is taken for {now}",
+                f"{short}.{name} no longer exists; it is taken for {now}",
             )
             return get()
         if before is not _NONE:

@@ -82,13 +82,13 @@ def instead_of(module: str, name: str) -> str:
 
 
 def refusal(module: str, name: str) -> str:
-    """The message that a name of fluid 1.8 or paddle 2 is not there."""
+    """The message that a name of fluid 1.8 or paddle 2 is missing."""
     of_paddle_2 = left_out_of_paddle_2().get(f"{module}.{name}")
     if of_paddle_2 is not None:
-        return f"{module}.{name} is not there in fluidlite: {of_paddle_2}"
+        return f"{module}.{name} is not in fluidlite: {of_paddle_2}"
     use = instead_of(module, name)
     public = module.replace("paddle.fluid", "fluid", 1)
-    return f"{public}.{name} is not there in fluidlite" + (f"; use {use}" if use else "")
+    return f"{public}.{name} is not in fluidlite" + (f"; use {use}" if use else "")
 
 
 def _refuse(module: str, name: str) -> NoReturn:
@@ -130,7 +130,7 @@ for _name in ("call", "getitem", "iter", "len", "contains", "bool", "int", "floa
 
 
 def refused(kind: str, module: str, name: str) -> Any:
-    """What stands for a name that is not there.
+    """A stand-in for a missing name.
 
     Args:
         kind: "class", "function" or "value".

@@ -298,7 +298,7 @@ def rank_attention(
     Args:
         input: features of rows, [n, d].
         rank_offset: for each row its rank, then the rank and the place in ``input`` of up to
-            ``max_rank`` rows of its page; ranks are counted from 1, and what is not there is -1 or
+            ``max_rank`` rows of its page; ranks are counted from 1, and a missing one is -1 or
             0: int32 [n, 1 + 2 * max_rank].
         rank_param_shape: of the parameter: [max_rank * max_rank * d, columns].
         rank_param_attr: of the parameter.

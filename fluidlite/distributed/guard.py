@@ -1,7 +1,7 @@
 """Waits for one process of a job, and tells the launcher how it died.
 
 It is run as a file, so that it loads nothing.  MPI knows this process in place of that which it
-waits for: what MPI ends after a death are those who wait, so the first one that tells is right.
+waits for: after a death MPI ends the processes that wait, so the first one that tells is right.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ class Launch:
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
-        """End the job where the launcher is told to end."""
+        """End the job when the launcher gets a signal to end."""
 
         def stop(number: int, frame: Any) -> NoReturn:
             self._stopped = number

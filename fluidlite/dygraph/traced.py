@@ -36,8 +36,7 @@ class SavesProgram:
         feed: Sequence[int] | None = None,
         fetch: Sequence[int] | None = None,
     ) -> None:
-        """Write the program, of a translator the one that was asked for last, and its parameters to
-        a folder.
+        """Write the program (a translator's last used one) and its parameters to a folder.
 
         Args:
             dirname: the folder.

@@ -40,7 +40,7 @@ def seed_of(tensor: Any, given: Any, recording: bool) -> Any:
     Args:
         tensor: what is differentiated.
         given: its cotangent; None for ones.
-        recording: whether it is wanted as a tensor.
+        recording: whether to return it as a tensor.
 
     Raises:
         GradientShapeError: its shape is another.

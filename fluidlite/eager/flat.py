@@ -37,7 +37,7 @@ def gradients(
         values: the inputs that the rule reads.
         out: the outputs that it reads.
         cotangent: what flows to the operator's outputs.
-        take: for each input, whether its cotangent is wanted; all when None.
+        take: for each input, whether to compute its cotangent; all when None.
     """
     how = node.how
     before = moment()

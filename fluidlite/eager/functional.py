@@ -128,8 +128,8 @@ def jvp(
 ) -> tuple[Any, Any]:
     """The value of a function, and the product of its Jacobian with a vector.
 
-    The product of a vector u with the Jacobian is linear in u; its derivative by u is what is asked
-    for, so that no operator needs a second rule.
+    The product of a vector u with the Jacobian is linear in u; its derivative by u is the result,
+    so that no operator needs a second rule.
 
     Args:
         func: takes tensors, gives a tensor or several.
@@ -178,7 +178,7 @@ def jacobian(
         ys: a function of ``xs``, or tensors that were made of them.
         xs: a tensor or a list of them.
         batch_axis: 0: rows of ``ys`` depend on the same rows of ``xs`` alone, and only those
-            derivatives are wanted; None: all.
+            derivatives are needed; None: all.
         create_graph: record the derivatives, so that they can be differentiated.
 
     Returns:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Kinds(TensorRecord, results=False):
-    """Tensors that are asked for the kind of their elements and their place."""
+    """Tensors that say the kind of their elements and their place."""
 
     def element_size(self) -> int:
         """How many bytes an element has."""

@@ -26,7 +26,7 @@ _RUN, _PULL = BackwardPass.run, BackwardPass.pull
 
 
 class Listener:
-    """What is told of operators; each method may be written anew."""
+    """A listener to operators; each method may be overridden."""
 
     inside: bool = False  #: an operator that is being run may run others
 
@@ -63,10 +63,10 @@ def listener() -> Listener | None:
 
 @contextmanager
 def heard_by(new: Listener) -> Iterator[None]:
-    """A guard under which the thread's operators tell somebody, and nobody else.
+    """A guard under which the thread's operators notify one listener, and no other.
 
     Args:
-        new: who is told.
+        new: the listener.
     """
     before = start(new)
     try:

@@ -35,7 +35,7 @@ class Pullback:
         ins: the forms of its inputs by slot, in order; lists for list slots.
         outs: the forms of its outputs by slot.
         places: slot, and number in a list, of each output that has a gradient.
-        wanted: for each input slot, whether a cotangent is wanted.
+        wanted: for each input slot, whether to compute a cotangent.
     """
 
     __slots__ = (
@@ -296,7 +296,7 @@ class Pullback:
             saved: the inputs that are read, in the order of ``keeps``.
             out: the value of the output if there is one, else the values by slot.
             cotangents: the cotangent of the output if there is one, else those by slot.
-            follow: for each input slot, whether its cotangent is wanted; all that may be when None.
+            follow: for each input slot, whether to compute its cotangent; all when None.
         """
         if self.single:
             at_hand = [*saved, self._form if out is None else out, cotangents]

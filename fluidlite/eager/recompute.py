@@ -206,7 +206,7 @@ def pulled_through(
         node: stands for the part.
         outs: what the part gives now, with the graph up to the node's edges.
         cotangent: by number of the output.
-        take: for each source, whether its cotangent is wanted; all that may be when None.
+        take: for each source, whether to compute its cotangent; all that may be when None.
 
     Raises:
         ArgumentError: the part gives something else than before.

@@ -30,7 +30,7 @@ def next_state(kind: str, x: Any, state: State, weights: Sequence[Any]) -> State
         x: [N, I].
         state: the one before, [N, H] each.
         weights: of the input [G H, I] and of the state [G H, H], their biases, and perhaps the
-            projection of an LSTM's output; None for what is not there.
+            projection of an LSTM's output; None for a missing one.
     """
     of_input, of_state, input_bias, state_bias, *more = weights
     from_input, from_state = (

@@ -1,4 +1,4 @@
-"""What loops and branches have in common: values that passes hand on, and what gradients keep of
+"""What loops and branches have in common: values that passes pass on, and what gradients keep of
 them.
 """
 

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(?<![\w.])\d+")
 
 
 def live(statements: list[Any], wanted: Iterable[Cell]) -> list[Any]:
-    """The statements that what is wanted depends on."""
+    """The statements that the targets depend on."""
     needed, remaining = set(wanted), []
     for item in reversed(statements):
         if isinstance(item, Compound):

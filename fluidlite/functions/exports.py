@@ -5,8 +5,6 @@
 them.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from ..eager.engine import grad
@@ -59,7 +57,7 @@ for _module in _MODULES:
     globals().update({name: _found[name] for name in _names})
 globals().update(_RENAMED)
 
-_IMPORTED = ("annotations", "api_boundaries", "import_module", "list_public_names", "public_names")
+_IMPORTED = ("api_boundaries", "import_module", "list_public_names", "public_names")
 __all__ = [name for name in globals() if name[0] != "_" and name not in _IMPORTED]
 
 list_public_names(globals())

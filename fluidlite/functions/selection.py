@@ -444,7 +444,7 @@ def unique(
         dtype: the element type of places and counts.
 
     Returns:
-        the values, or a tuple of them and what else was asked for.
+        the values, or a tuple of them and the other requested results.
 
     >>> fluid.unique(fluid.to_tensor([3, 1, 3])).tolist()
     [1, 3]

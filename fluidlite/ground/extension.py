@@ -17,7 +17,7 @@ _provided: dict[str, Callable[[], Any]] = {}
 
 
 def provide(name: str, load: Callable[[], Any]) -> None:
-    """Say what gives something, whoever needs it; its module need not be there yet.
+    """Name the function that gives something; its module may be loaded later.
 
     Args:
         name: of the extension point.

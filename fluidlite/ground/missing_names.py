@@ -1,6 +1,6 @@
 """Public names of fluid 1.8 that are not here: why, and what to use instead.
 
-A module that is asked for one of them says so; for another name it says which module has one like
+A module's ``__getattr__`` explains each of them; for another name it says which module has one like
 it.  ``docs/coverage.py`` lists the same names.
 """
 
@@ -233,7 +233,7 @@ def answer(namespace: dict[str, Any], *later: str) -> None:
     Args:
         namespace: of the module: what ``globals()`` gives at its end.
         later: modules below it that are loaded at their first use, or when a name of
-            ``__all__`` is that is not there yet; ``name=place`` for another name of one.
+            ``__all__`` is that is not loaded yet; ``name=place`` for another name of one.
     """
     module = namespace["__name__"]
     places = {each.partition("=")[0]: each.rpartition("=")[2] for each in later}
@@ -305,7 +305,7 @@ def absent(module: str, name: str) -> AttributeError:
 
     Args:
         module: its full name.
-        name: what it was asked for.
+        name: the missing one.
     """
     if name.startswith("_"):
         return AttributeError(f"module {module!r} has no attribute {name!r}")
@@ -317,7 +317,7 @@ def explained(module: str, name: str) -> str:
 
     Args:
         module: its full name.
-        name: what it was asked for.
+        name: the missing one.
 
     >>> explained("fluidlite", "fc")
     "module 'fluidlite' has no attribute 'fc'; fluid.layers.fc is there"

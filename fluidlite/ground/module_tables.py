@@ -50,8 +50,8 @@ def give_names(namespace: dict[str, Any], homes: Homes, below: Iterable[str] = (
     Args:
         namespace: of the module: what ``globals()`` gives at its end.
         homes: the names.
-        below: names of modules below it, which are public, too, and are loaded when they are
-            first asked for.
+        below: names of modules below it, which are public, too, and are loaded at their
+            first use.
     """
     module = namespace["__name__"]
     held, public = {}, [*namespace.get("__all__", ())]
@@ -102,7 +102,7 @@ def hold_modules(namespace: dict[str, Any], table: Table) -> dict[str, ModuleTyp
 
 
 def module_below(module: ModuleType, name: str) -> ModuleType | None:
-    """The module of a table below a module; None where there is none of that name.
+    """The module of a table below a module; None if no module has that name.
 
     Args:
         module: the package.
@@ -119,7 +119,7 @@ def _value(home: str, name: str) -> Any:
 
 
 def make_modules(package: str, table: Table) -> dict[str, ModuleType]:
-    """Make the modules of a package that a table lists, to be imported and asked for names.
+    """Make the modules of a package that a table lists, ready for imports.
 
     Args:
         package: the whole name of the package.

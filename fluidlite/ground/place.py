@@ -1,4 +1,4 @@
-"""Where programs run: the CPU, and the names of places that are not there."""
+"""Where programs run: the CPU, and the names of missing places."""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ def checked(place: Place | str | None) -> Place:
     """The place to run at; the CPU when None.
 
     Raises:
-        ArgumentError: it is no place, or one that is not there.
+        ArgumentError: it is no place, or a missing one.
     """
     if place is None or (place == "cpu" and state.builds.get()):  # as paddle 2 spells it
         return CPUPlace()
     if not isinstance(place, Place):
         raise ArgumentError(f"expected a place such as CPUPlace(), got {place!r:.60}")
     if not isinstance(place, CPUPlace):
-        raise ArgumentError(f"{place!r} is not there: programs run on the CPU; use CPUPlace()")
+        raise ArgumentError(f"{place!r} is not available: programs run on the CPU; use CPUPlace()")
     return place
 
 

@@ -298,7 +298,7 @@ def raise_refused(owner: type, name: str) -> None:
 
     Args:
         owner: the class.
-        name: what was asked for.
+        name: the attribute's.
 
     Raises:
         ProtectedNameError: the name is left out.

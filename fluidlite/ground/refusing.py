@@ -1,4 +1,4 @@
-"""Functions that are not there: they take what theirs take elsewhere, and say what to use.
+"""Functions that fluidlite lacks: they take what theirs take elsewhere, and say what to use.
 
 >>> draw = refusing("draw(x: Any, width: int = 3)", "Not there.", "draw: use a tool of today")
 >>> import inspect

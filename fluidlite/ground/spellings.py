@@ -200,7 +200,7 @@ class Spelling:
     def _annotations(
         self, plain: FunctionType, new: Mapping[str, str], listed: list[str], then: Any
     ) -> dict[str, str]:
-        """Those of the result, with the types that it is told of."""
+        """Those of the result, with the given types."""
         told = plain.__annotations__
         if isinstance(plain, type):
             told = {**_constructor(plain).__annotations__, "return": plain.__name__}

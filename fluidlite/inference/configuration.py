@@ -15,8 +15,8 @@ from .served import Served
 class Location(Described):
     """Where a model lies, and how it is run.
 
-    Switches are accepted: programs are run in one way here.  What asks for a machine that is not
-    there changes nothing, and questions answer so.
+    Switches are accepted: programs are run in one way here.  A switch for a missing device
+    changes nothing, and queries answer so.
 
     Args:
         model: a folder; with ``params`` the file of the program; or another configuration.

@@ -1,7 +1,7 @@
 """Switches of configurations, as tables: a method that sets, a method that answers.
 
-Programs are planned and run in one way here, so that a switch changes nothing but the answers; what
-asks for a machine that is not there answers that it is not used.
+Programs are planned and run in one way here, so that a switch changes nothing but the answers; a
+switch for a missing device answers that the device is not used.
 """
 
 from __future__ import annotations

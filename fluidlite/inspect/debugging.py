@@ -111,8 +111,8 @@ class _Left(Exception):
 
 
 class Debugger(Observer):
-    """A run of a program that goes on when it is told to, and back again; nothing of it is kept in
-    the scope.
+    """A run of a program that steps forwards and backwards on command; the scope keeps
+    nothing of it.
 
     What has been run is remembered, so that going back shows values as they were, and going on
     from there shows them once more.

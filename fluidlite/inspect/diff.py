@@ -195,7 +195,7 @@ def _equal(index: int, ops: Sequence[Operator], is_first: bool, is_last: bool) -
 def _replaced(
     index: int, old: Sequence[Operator], new: Sequence[Operator], added: Counter[str]
 ) -> Iterator[Line]:
-    """Operators that differ; those of one type that write the same are told as changed."""
+    """Operators that differ; those of one type that write the same count as changed."""
     partners: dict[object, list[Operator]] = {}
     for op in old:
         partners.setdefault((op.type, *op.outputs.items()), []).append(op)

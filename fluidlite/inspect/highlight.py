@@ -41,7 +41,7 @@ _TOKEN = re.compile(
 
 def show(program: Program | Any, file: TextIO | None = None, detail: bool = False) -> None:
     """Print a program, a block or an operator; in colours where the file is a terminal and rich is
-    installed.  Below a program a comment names the operators that are not there.
+    installed.  Below a program a comment names the unknown operators.
 
     Args:
         program: what to print.

@@ -1,7 +1,7 @@
 """A program as one page to look into: it needs no network, and nothing else but a browser.
 
 What comes from a program reaches the page as JSON and is shown as text, never as markup.  The
-page's own scripts are told by their hashes, so that a browser runs no other.
+hashes name the page's own scripts, so that a browser runs no other.
 """
 
 from __future__ import annotations

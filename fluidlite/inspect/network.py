@@ -120,7 +120,7 @@ def dominators(
         sources: the variables where they begin; those that are fed when None.
 
     Raises:
-        UnknownVariableError: a variable is not there.
+        UnknownVariableError: a variable is missing.
         ArgumentError: the target does not depend on the sources.
 
     >>> x = fluid.data("x", [2, 4])
@@ -195,7 +195,7 @@ def critical_path(program: Program, times: Trace | Mapping[Operator, float]) -> 
 
     Args:
         program: what was run.
-        times: a trace of a run; or seconds by operator, 0 for those that are not there.
+        times: a trace of a run; or seconds by operator, 0 for missing ones.
 
     >>> x = fluid.data("x", [2])
     >>> y = fluid.layers.exp(x) + fluid.layers.relu(x)
@@ -252,7 +252,7 @@ def gradient_cut(
         kept: those that have to get their gradients; all other parameters when None.
 
     Raises:
-        UnknownVariableError: a variable is not there.
+        UnknownVariableError: a variable is missing.
         ArgumentError: there is no such cut: an operator that reads one of the stopped writes what
             a kept one depends on, or the loss.
 

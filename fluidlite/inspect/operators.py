@@ -21,7 +21,7 @@ _NAMED = 6  # operators that read a variable
 
 @dataclass(frozen=True)
 class Told:
-    """What is told about an operator: a heading and lines, section by section."""
+    """The description of an operator: a heading and lines, section by section."""
 
     title: str
     sections: tuple[tuple[str, tuple[str, ...]], ...]

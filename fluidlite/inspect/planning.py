@@ -73,7 +73,7 @@ def plan_of(
 
     Args:
         program: what to run.
-        scope: where its parameters are; those that are not there are zeros.
+        scope: where its parameters are; missing ones are zeros.
         batch_size: what sizes of -1 are taken for.
         fetches: names; what the program's ``fetch`` operators name when None.
         passes: see ``Executor``.

@@ -133,14 +133,14 @@ class Scan:
     effects: tuple[ScannedEffect, ...]
     unknown: tuple[
         UnknownType | UnreadType, ...
-    ]  #: types of operators that are not there, all of them
+    ]  #: types of operators that are missing, all of them
     tensors: tuple[ScannedTensor, ...]  #: the largest variables
     constants: tuple[ScannedTensor, ...]  #: the largest values that operators make of nothing
     loops: tuple[Loop, ...]
     nesting: int  #: how deep blocks lie in each other; 0 if there is one
 
     def __bool__(self) -> bool:
-        """Whether there is an effect, or an operator that is not there."""
+        """Whether there is an effect, or an unknown operator."""
         return bool(self.effects or self.unknown)
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,7 +151,7 @@ class Scan:
     def __str__(self) -> str:
         lines = [f"operators: {self.operators:,}, blocks nested {self.nesting} deep"]
         lines += _listed("effects", self.effects)
-        lines += _listed("operators that are not there", self.unknown)
+        lines += _listed("unknown operators", self.unknown)
         lines += _listed("loops", self.loops)
         lines += _listed("largest tensors", self.tensors)
         lines += _listed("largest constants", self.constants)
@@ -167,7 +167,7 @@ def _listed(title: str, found: tuple[Any, ...]) -> list[str]:
 
 def scan(program: Program) -> Scan:
     """List what a program would do, without running anything: effects outside of the scope,
-    operators that are not there, the largest tensors, loops, nesting.
+    unknown operators, the largest tensors, loops, nesting.
 
     Args:
         program: as it was read.

@@ -51,7 +51,7 @@ class Summary:
     parameter_bytes: int
     state_bytes: int  #: of other variables that stay between runs: moments, counters
     value_bytes: int  #: of all values of forward operators
-    unknown: tuple[str, ...] = ()  #: types of operators that are not there
+    unknown: tuple[str, ...] = ()  #: types of operators that are missing
 
     def to_dict(self) -> dict[str, Any]:
         """For scripts."""

@@ -158,7 +158,7 @@ class Archive:
             packed: whether it may be compressed.
 
         Raises:
-            FileFormatError: it is not there, or damaged.
+            FileFormatError: it is missing, or damaged.
         """
         info, shown = self.members.get(member), f"member {excerpt(member)}"
         if info is None:

@@ -1,4 +1,4 @@
-"""Facts about a block, computed when asked for: reads, writes, versions, last uses."""
+"""Facts about a block, computed at the first use: reads, writes, versions, last uses."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def blocks_of(op: Operator) -> list[Block]:
     """The blocks that an operator drives.
 
     Raises:
-        VerifyError: one is not there.
+        VerifyError: one is missing.
     """
     blocks = op.block.program.blocks
     driven = []
     for index in blocks_driven_by(op):
         if not 0 <= index < len(blocks):
-            raise VerifyError(f"{op.type} drives block {index}, which is not there")
+            raise VerifyError(f"{op.type} drives block {index}, which is missing")
         driven.append(blocks[index])
     return driven
 
@@ -83,7 +83,7 @@ def blocks_driven_by(op: Operator) -> list[int]:
         v for value in op.attrs.values() for v in (value if isinstance(value, tuple) else (value,))
     ]
     found = [int(value) for value in values if isinstance(value, BlockRef)]
-    # it may also only name blocks: one that is not there, or that it lies in, it does not drive
+    # it may also only name blocks: one that is missing, or that it lies in, it does not drive
     return [k for k in found if 0 <= k < op.block.program.num_blocks and not _lies_in(op, k)]
 
 

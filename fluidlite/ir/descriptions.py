@@ -355,7 +355,7 @@ class BlockDesc(Described):
         return None if found is None else VarDesc(found)
 
     def var(self, name: bytes | str) -> VarDesc:
-        """The block's variable of that name, declared when it is not there."""
+        """The block's variable of that name, declared if it is missing."""
         return self.find_var(name) or VarDesc(self.block.create_var(name=_text(name)))
 
     def all_vars(self) -> list[VarDesc]:

@@ -2,7 +2,7 @@
 
 The mark of an operator is the set of kinds of effects that are refused when it runs.  The values of
 its attributes carry the mark, too, where it has an effect: an operator with an effect that is made
-of such values is foreign, whoever makes it.
+of such values is foreign, no matter what makes it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def held_while(
         steps: of each operator the names that it writes and those that are let go of after it.
         held: what is held before the first one, name -> bytes; while the operators are gone through
             it is what is held while the one at hand runs.
-        sizes: name -> bytes; names that are not there take nothing.
+        sizes: name -> bytes; missing names take nothing.
 
     >>> steps = [(["y"], []), (["z"], ["x", "y"])]
     >>> [holding.live for holding in held_while(steps, {"x": 8}, {"x": 8, "y": 4, "z": 2})]

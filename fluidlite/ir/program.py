@@ -170,7 +170,7 @@ class Program(OldProgram):
         return found
 
     def set_state_dict(self, state_dict: Mapping[str, Any], scope: Scope | None = None) -> None:
-        """Give variables values; a warning names those that are not there, or do not fit.
+        """Give variables values; a warning names those that are missing, or do not fit.
 
         Args:
             state_dict: name -> tensor or array.

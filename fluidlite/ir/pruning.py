@@ -135,7 +135,7 @@ def renumber(op: Operator, numbers: Mapping[int, int]) -> None:
                 op.set_attr(name, numbers[op.attrs[name]])
         return
 
-    def renumbered(index: int) -> BlockRef:  # which may be of a block that is not there
+    def renumbered(index: int) -> BlockRef:  # which may be of a block that is missing
         return BlockRef(numbers.get(index, index))
 
     for name, value in op.attrs.items():

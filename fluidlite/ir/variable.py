@@ -206,7 +206,7 @@ class Variable(VariableMethods, Operand):
 
     @property
     def takes_gradient(self) -> bool:
-        """Whether backward computes a gradient of the variable unless it is told not to."""
+        """Whether backward computes a gradient of the variable by default."""
         return not self.stop_gradient and self.dtype.is_continuous
 
     @property

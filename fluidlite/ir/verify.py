@@ -105,7 +105,7 @@ def _owners(program: Program) -> dict[int, Operator]:
         for op in block.ops:
             for index in blocks_driven_by(op):
                 if not 0 < index < program.num_blocks:
-                    _fail(5, f"{op.type} drives block {index}, which is not there", block, op)
+                    _fail(5, f"{op.type} drives block {index}, which is missing", block, op)
                 if index in owners:
                     _fail(
                         5, f"block {index} belongs to another operator: {owners[index]}", block, op

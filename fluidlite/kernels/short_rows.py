@@ -1,6 +1,6 @@
 """What is reduced along a short last dimension, of many rows.
 
-NumPy takes longer to begin a row than to go along it.  A product with ones sums all rows at once;
+NumPy takes longer to begin a row than to read it.  A product with ones sums all rows at once;
 the largest are found along columns of a transposed copy.
 """
 

@@ -236,7 +236,7 @@ def _adaptive(rank: int, f: LayerBuilder, call: LayerCall) -> Variable | tuple[V
         A variable of shape [N, C, *pool_size]; with ``require_index`` the places too.
 
     Raises:
-        ArgumentError: a parameter has none of the forms above, or places of means are asked for.
+        ArgumentError: a parameter has none of the forms above, or places of means are requested.
     """
     return adaptively_pooled(
         f, rank, call.input, call.pool_size, call.pool_type, call.require_index

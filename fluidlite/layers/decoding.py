@@ -97,7 +97,7 @@ def dynamic_decode(
         max_step_num: the number of the last step, counted from 0; no limit when None.
         output_time_major: whether outputs are [steps, batch, ...] rather than [batch, steps, ...].
         impute_finished: whether states of finished sequences stay as they are.
-        is_test: whether no gradients will be asked for, so that nothing of past steps is kept.
+        is_test: whether no gradients will be needed, so that nothing of past steps is kept.
         return_length: whether lengths are returned, too.
         kwargs: are handed to the decoder's steps.
 

@@ -124,8 +124,8 @@ class LayerBuilder(Builder, Parameters):
 
     @property
     def is_tested(self) -> bool:
-        """Whether the ``dygraph.Layer`` that is made a program of was told so by its ``eval()``;
-        programs of their own are told by ``clone(for_test=True)``.
+        """Whether the ``dygraph.Layer`` that is made a program of was set so by its ``eval()``;
+        for other programs use ``clone(for_test=True)``.
         """
         return not state.training.get()
 

@@ -28,7 +28,7 @@ class While(Described):
 
     Args:
         cond: a variable of one truth.
-        is_test: whether no gradients will be asked for.
+        is_test: whether no gradients will be needed.
         name: of the layer.
 
     Raises:
@@ -96,7 +96,7 @@ def while_loop(
         cond: takes the loop's variables, gives one truth.
         body: takes the loop's variables, gives as many: their next values.
         loop_vars: variables; lists and dictionaries of them are allowed.
-        is_test: whether no gradients will be asked for.
+        is_test: whether no gradients will be needed.
         name: of the layer.
 
     Returns:

@@ -151,7 +151,7 @@ def layer_norm(f: LayerBuilder, call: LayerCall) -> Variable:
         bias_attr: of the bias, which has a number for each element of a row and starts at 0.
 
     Raises:
-        ArgumentError: an attribute is False where its parameter is asked for.
+        ArgumentError: an attribute is False where its parameter is needed.
         ShapeError: a size within a row is unknown.
 
     >>> fluid.layers.layer_norm(fluid.data("x", [None, 3, 4])).shape

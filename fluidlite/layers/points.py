@@ -61,7 +61,7 @@ def deformable_conv(f: LayerBuilder, call: LayerCall) -> Variable:
 
     Raises:
         ArgumentError: a parameter has none of the forms above, ``groups`` does not divide the
-            channels, or there is a mask exactly where none is wanted.
+            channels, or a mask is given where none belongs, or is missing.
         ShapeError: the input has not 4 dimensions, or its channels are unknown.
 
     >>> images, offset = fluid.data("images", [None, 3, 8, 8]), fluid.data("o", [None, 18, 8, 8])

@@ -62,7 +62,7 @@ def with_index(
 
     Args:
         found: boxes, and which ones they are.
-        return_index: whether that is asked for.
+        return_index: whether to return that.
     """
     return found if return_index else found[0]
 

@@ -79,7 +79,7 @@ class FunctionLayer(FunctionCaller, TensorLayer):
 
 
 class TrainedFunction(FunctionLayer):
-    """A layer whose function is told whether it trains."""
+    """A layer whose function takes whether it trains."""
 
     _told = "training=self.training, **self._options"
 

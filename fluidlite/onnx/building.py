@@ -236,7 +236,7 @@ class Asking(Interpreter):
         """The numbers 0, 1, 2 and so on of the elements of ``x`` along a dimension.
 
         Args:
-            rank, at: how many dimensions they shall have, and which of them they go along.
+            rank, at: how many dimensions they shall have, and which of them they span.
         """
         shape = [-1 if i == at else 1 for i in range(rank)]
         if self.sizes(x)[axis] != -1:

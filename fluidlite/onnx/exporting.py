@@ -204,7 +204,7 @@ def ends_given(feeds: Any, fetches: Any) -> tuple[Mapping[str, Any], list[str] |
 def part_of(
     program: Program, feeds: Any, fetches: Any, where: str, whole: bool
 ) -> tuple[Program, list[str], list[str]]:
-    """The part that computes what is wanted, with the names of its ends."""
+    """The part that computes the targets, with the names of its ends."""
     fed, fetched = ends_of(program, where)
     block = program.global_block()
     if fetches is None and not fetched:

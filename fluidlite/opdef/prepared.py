@@ -200,7 +200,7 @@ class KernelLibrary:
     def kernels(
         self, sources: Sequence[Any], specs: Sequence[Sequence[Any]], team: int | None = None
     ) -> list[Prepared | None]:
-        """The kernels of groups; None for those that are not there, which are asked for.
+        """The kernels of groups; None for missing ones, which are requested.
 
         Args:
             sources: of the groups.

@@ -18,7 +18,7 @@ class rank_attention(Op):
 
     X: features of rows, [n, d].
     RankOffset: for each row its rank, then the rank and the place in X of up to MaxRank rows of its
-        page; ranks are counted from 1, and what is not there is -1 or 0: int32 [n, 1 + 2 *
+        page; ranks are counted from 1, and a missing one is -1 or 0: int32 [n, 1 + 2 *
         MaxRank].
     RankParam: a matrix [d, columns] for each pair of ranks, one below the other: [MaxRank * MaxRank
         * d, columns].

@@ -66,7 +66,7 @@ class WhileLoop(Driving, type="while"):
     Condition: one truth; the block computes it anew.
     Out: the outer variables that the block writes.
     StepScopes: what the gradients need of each pass.
-    is_test: no gradients will be asked for.
+    is_test: no gradients will be needed.
     """
 
     signature = "X*, Condition*! -> Out*, StepScopes"
@@ -254,7 +254,7 @@ class recurrent(Driving):
     initial_states: the states before the first step.
     parameters: other outer variables that the block reads.
     outputs: variables of the block, stacked over the steps under the same name.
-    final_states: the states behind the last step, where they are asked for.
+    final_states: the states behind the last step, if they are requested.
     step_scopes: what the gradients need of each step.
     ex_states: what the block calls the states before a step.
     states: what it calls them after the step.
@@ -314,7 +314,7 @@ class recurrent_grad(DrivingGradient):
 
     inputs, initial_states, parameters, outputs, step_scopes: those of the forward operator.
     outputs@GRAD: the gradients of its outputs.
-    final_states@GRAD: those of the states behind its last step; zero where they are not there.
+    final_states@GRAD: those of the states behind its last step; zero if they are missing.
     step_scopes@GRAD: not read.
     ex_states, states, reverse, has_states, is_train, skip_eager_deletion_vars: those of the forward
         operator.
@@ -421,7 +421,7 @@ class select_input(Op):
 class select_output(Op):
     """Out[Mask] = X; the others are left as they are.
 
-    X: what is handed on.
+    X: the value that passes.
     Mask: a number.
     branches: how many Out there are.
     """

@@ -93,7 +93,7 @@ class dropout(Dropping):
 class dropout_nd(Dropping):
     """Out = X with slices set to 0 with probability ``dropout_prob``.
 
-    axis: the dimensions along which slices are told apart; along the others they are set to 0 as a
+    axis: the dimensions along which slices differ; along the others they are set to 0 as a
         whole.
     """
 

@@ -50,7 +50,7 @@ class pool_rows(Op):
     """Out[i] = the rows of X whose Index is i, put together; zeros if there are none.
 
     Index: numbers of rows of Out, of shape [n] or [n, 1].
-    Size: how many rows Out has; the attribute where it is not there.
+    Size: how many rows Out has; the attribute if it is missing.
     how: SUM, MEAN, MAX or MIN.
     size: how many rows Out has.
     """
@@ -119,7 +119,7 @@ class _SentAlongEdges(Op, abstract=True):
     Out_size: how many nodes Out has; as many as X when it is not above 0.
     Dst_count: how many messages each node gets; absent.
     reduce_op: how messages are put together: SUM, MEAN, MAX or MIN.
-    out_size: how many nodes Out has, where Out_size is not there.
+    out_size: how many nodes Out has, if Out_size is missing.
     """
 
     lod = None

@@ -237,7 +237,7 @@ class auc(Detached):
 
     @property
     def buckets(self) -> int:
-        """How many intervals of scores are told apart."""
+        """How many intervals of scores are counted."""
         return self.num_thresholds + 1
 
     @property

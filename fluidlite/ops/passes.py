@@ -84,7 +84,7 @@ class sum_of_written(Op):
 
 
 class keep_statistic(write_to_array):
-    """Out = the array Out with X at position I, for X that gradients are told to stop at and that
+    """Out = the array Out with X at position I, for X that stops gradients and that
     an operator made beside its results: the gradient of a gradient has a share of it.
 
     I: one position; the array grows as far as needed.

@@ -277,7 +277,7 @@ class Cropping(Op, abstract=True):
         Args:
             shape: that of X.
             offsets: where Out begins, -1 where that is unknown.
-            sizes: the shape that is asked for.
+            sizes: the requested shape.
 
         Raises:
             ShapeError: X does not reach that far.

@@ -37,7 +37,7 @@ _told: state.StateSlot[list[str]] = state.slot("formulas that were told", list)
 
 
 def not_eager(kind: str, what: str, given: Sequence[Any] | None) -> ArgumentError:
-    """The error that an optimizer of programs is asked for what one of eager parameters does.
+    """The error that an optimizer of programs gets a call for eager parameters.
 
     Args:
         kind: what the optimizer is called.
@@ -259,11 +259,11 @@ class EagerSteps:
         return states
 
     def set_dict(self, given: Mapping[str, Any], by_position: bool) -> None:
-        """Go on from states; those that are not there yet wait for the first step.
+        """Go on from states; missing ones wait for the first step.
 
         Args:
             given: values by name.
-            by_position: whether parameters are told apart by their order, not by their names.
+            by_position: whether parameters are identified by their order, not by their names.
 
         Raises:
             ArgumentError: it is no dictionary.

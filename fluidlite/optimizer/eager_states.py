@@ -256,7 +256,7 @@ class EagerStates:
                     )
 
     def load(self, values: Mapping[Place, Any], has_others: bool = False) -> None:
-        """Take over what :meth:`checked` gave; what is not there yet waits for the first step.
+        """Take over what :meth:`checked` gave; missing ones wait for the first step.
 
         Args:
             values: these.

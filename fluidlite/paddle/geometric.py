@@ -87,7 +87,7 @@ def send_u_recv(
 
     Raises:
         ArgumentError: there is no such ``reduce_op``.
-        OutOfRangeError: an edge begins or ends at a node that is not there.
+        OutOfRangeError: an edge begins or ends at an unknown node.
 
     >>> from fluidlite import paddle
     >>> x = paddle.to_tensor([1.0, 2.0, 4.0])
@@ -122,7 +122,7 @@ def send_ue_recv(
 
     Raises:
         ArgumentError: there is no such ``message_op`` or ``reduce_op``.
-        OutOfRangeError: an edge begins or ends at a node that is not there.
+        OutOfRangeError: an edge begins or ends at an unknown node.
 
     >>> from fluidlite import paddle
     >>> x, y = paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([10.0, 20.0])
@@ -157,7 +157,7 @@ def send_uv(
 
     Raises:
         ArgumentError: there is no such ``message_op``.
-        OutOfRangeError: an edge begins or ends at a node that is not there.
+        OutOfRangeError: an edge begins or ends at an unknown node.
 
     >>> from fluidlite import paddle
     >>> x, y = paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([10.0, 20.0])

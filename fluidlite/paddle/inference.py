@@ -114,7 +114,7 @@ def _shown(value: Any) -> str:
 
 
 class XpuConfig(Described):
-    """Settings of an XPU, which is not there: attributes that change nothing."""
+    """Settings of an XPU, which is missing: attributes that change nothing."""
 
     def __init__(self) -> None:
         self.device_id: int = 0
@@ -287,7 +287,7 @@ def convert_to_mixed_precision(
         ArgumentError: always.
     """
     raise ArgumentError(
-        "convert_to_mixed_precision: expected a GPU, which is not there; CPUs compute such models "
+        "convert_to_mixed_precision: expected a GPU, which is missing; CPUs compute such models "
         "in float32, so run the model as it is"
     )
 

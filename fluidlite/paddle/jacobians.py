@@ -1,4 +1,4 @@
-"""Matrices of derivatives whose rows are computed when they are asked for."""
+"""Matrices of derivatives whose rows are computed at their use."""
 
 from __future__ import annotations
 

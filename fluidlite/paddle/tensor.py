@@ -6,7 +6,7 @@ from importlib import import_module
 
 from ..ground.module_tables import Homes, Table, give_names, hold_modules
 
-#: module -> the functions that it has; those that ``paddle`` has not, either, are not there
+#: module -> the functions that it has; those that ``paddle`` has not, either, are missing
 _FAMILIES = {
     "attribute": """
         imag is_complex is_floating_point is_integer rank real shape""",

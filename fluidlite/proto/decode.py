@@ -126,7 +126,7 @@ class ProgramDecoder(Reading):
         block.set_ops([operator(block, begin, end) for begin, end in _ranges(desc.ops)])
 
     def content(self, desc: Message, name: str) -> bytes | None:
-        """The bytes of a message within the program; None where there is none."""
+        """The bytes of a message within the program; None if it is missing."""
         if not desc.has(name):
             return None
         ranges = _ranges(getattr(desc, name))

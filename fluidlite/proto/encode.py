@@ -247,9 +247,7 @@ class Encoder:
         return delimited(number, original.instead_of(field[len(field) - size :]))
 
     def call_stack(self, site: CallSite | None, loaded: bool) -> bytes:
-        """The field that says where an operator was made: what a file said, and else what is asked
-        for.
-        """
+        """The field that says where an operator was made: from the file, or from the caller."""
         if self.call_sites is False or site is None or (not self.call_sites and not loaded):
             return b""
         return self.attribute("op_callstack", "STRINGS", site.frames)
@@ -290,7 +288,7 @@ class Encoder:
 
 
 def _inner(message: Any, name: str, kind: str) -> Any:
-    """A message within another one, which is made if it is not there."""
+    """A message within another one, which is made if it is missing."""
     if not message.has(name):
         setattr(message, name, MESSAGE_CLASSES[kind]())
     return getattr(message, name)

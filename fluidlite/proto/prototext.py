@@ -11,7 +11,7 @@ import numpy as np
 
 
 class ToldSettings:
-    """Settings of which some are told.
+    """Settings of which some are given.
 
     Args:
         defaults: name -> the default, whose type is that of the setting; a list of a type for
@@ -51,7 +51,7 @@ class ToldSettings:
         self._values[name] = [*self.get(name), *(_checked(kind, value) for value in values)]
 
     def told(self) -> list[str]:
-        """The settings that are told, in the order of the defaults."""
+        """The given settings, in the order of the defaults."""
         return [name for name in self.defaults if self._is_told(name)]
 
     def _is_told(self, name: str) -> bool:

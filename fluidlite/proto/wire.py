@@ -197,7 +197,7 @@ class _Step(NamedTuple):
 
 
 class Message:
-    """What is said in a message: fields are attributes; one that is not there is None, or its
+    """The content of a message: fields are attributes; a missing one is None, or its
     default.
     """
 

@@ -157,7 +157,7 @@ def _turns_back(op: Operator) -> bool:
 def _frozen(
     rounding: Operator, scope: Scope, weight: str, bits: int, correct: bool, is_later: bool
 ) -> Any:
-    """Put whole numbers in the place of a weight; its scale, or one for each slice."""
+    """Replace a weight by whole numbers; its scale, or one for each slice."""
     name, noted = rounding.input("X")[0], rounding.output("OutScale")[0]
     array = array_of(scope, name)
     scale: Any = np.abs(array).max(initial=0)

@@ -195,7 +195,7 @@ class Graph(Described):
         return self._add(f"{_CONTROL}@{self._count}", None, False)
 
     def retrieve_node(self, number: int) -> Node | None:
-        """The node of a number; None where there is none."""
+        """The node of a number; None if it is missing."""
         return self._nodes.get(number)
 
     def remove_node(self, node: Node) -> Node:

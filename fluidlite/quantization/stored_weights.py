@@ -86,7 +86,7 @@ class WeightQuantization(Described):
 
 
 def _store(op: Operator, scope: Scope, how: str, bits: int, rate: float, is_whole: bool) -> None:
-    """Put a weight of few bits in the place of one, and note its scale."""
+    """Replace a weight by one of few bits, and note its scale."""
     for name in FLUID_1_8.read_by(op):
         variable = op.block.var_recursive(name)
         if not variable.persistable:

@@ -36,7 +36,7 @@ class BatchMaker(Described):
         use_shared_memory: whether what processes make comes through memory that is shared.
         timeout: seconds to wait for a batch of the processes; without end when 0.
         worker_init_fn: called in each process first, with its number.
-        prefetch_factor: how many batches each process is asked for at once.
+        prefetch_factor: how many batches each process reads ahead.
         persistent_workers: whether the processes stay from pass to pass.
         shares_streams: whether each process reads a data set that is read in order, and gives what
             it finds there in turn; else one process reads it.
@@ -176,7 +176,7 @@ class BatchMaker(Described):
 
 
 def _is_by_number(dataset: Any) -> bool:
-    """Whether samples are asked for by number; else they are read in order.
+    """Whether samples are read by number; else in order.
 
     Raises:
         ArgumentError: neither is possible.

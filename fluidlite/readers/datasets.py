@@ -1,4 +1,4 @@
-"""Data sets whose samples are asked for by number, and in which order that is done."""
+"""Data sets whose samples are read by number, and the order of reading."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ class Sampler(Described):
     """The base of what says in which order samples are read.
 
     Args:
-        data_source: the samples; their number is asked for.
+        data_source: the samples, which have a length.
 
     >>> class Reversed(fluid.io.Sampler):
     ...     def __iter__(self):

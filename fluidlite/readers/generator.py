@@ -115,7 +115,7 @@ class GeneratorLoader(Described):
             self._feeder = self._into_program(use_double_buffer)
 
     def _gives_tensors(self) -> bool:
-        """Whether it gives lists of tensors, to no program, whatever it is told."""
+        """Whether it always gives lists of tensors, to no program."""
         return False
 
     def _into_program(self, twice: bool) -> ProgramFeeder:

@@ -1,4 +1,4 @@
-"""Loaders of data sets: samples are asked for by number, by several processes where wanted."""
+"""Loaders of data sets: samples are read by number, by several processes if requested."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class PageViews:
 
     def page_batches(self) -> Iterator[list[Row]]:
         """The lines of as many pages at a time as a batch has; of none where phase and pages are
-        not asked for.
+        not requested.
         """
         pages = iter(self._pages or ())
         while batch := list(islice(pages, self._pv_batch_size)):
@@ -225,7 +225,7 @@ class PageViews:
 
 def rank_offsets(rows: Sequence[Row]) -> np.ndarray:
     """For each line its rank, then for each rank of its page the rank and the place of that line;
-    -1 for what is not there.
+    -1 for a missing one.
 
     Args:
         rows: lines with keys, those of a page having the search in common.

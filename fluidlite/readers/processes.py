@@ -65,7 +65,7 @@ def start_method() -> str:
 
 
 def pickled(job: Job) -> bytes | None:
-    """A job as bytes, for processes that are not forked; None where it goes along with a fork.
+    """A job as bytes, for processes that are not forked; None where a fork copies it.
 
     Raises:
         Exception: it cannot be pickled.
@@ -297,7 +297,7 @@ def _seed_of_now() -> int:
 def in_order(
     pool: WorkerPool, tasks: Iterable[Any], ahead: int = AHEAD, keeps: bool = False
 ) -> Iterator[Any]:
-    """The answers to tasks, in the order of these; whoever is free gets the next one.
+    """The answers to tasks, in the order of these; the first free process gets the next one.
 
     Args:
         pool: closed at the end.

@@ -59,7 +59,7 @@ class Fetch(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """Gives the items of an iterable in order; a task is how many are wanted, or :data:`AGAIN`.
+    """Gives the items of an iterable in order; a task is a number of items, or :data:`AGAIN`.
 
     An answer has fewer where these take long, and None behind the last one.
     """

@@ -190,7 +190,7 @@ class CompiledSegment:
             self.buffers.let_go()
 
     def _watched(self, kind: str) -> dict[int, list[Value]]:
-        """By number of an instruction that a watch is told about, the values that it is given."""
+        """By number of a watched instruction, the values that the watch gets."""
         if kind == "times":
             return {index: [] for index in range(len(self.order))}
         return {index: each.results for index, each in enumerate(self.order)}

@@ -121,7 +121,7 @@ class DirectCall:
             lods: takes the sequences of those that form some.
 
         Raises:
-            KeyError: a value is not there, or is one that needs more than the kernel.
+            KeyError: a value is missing, or is one that needs more than the kernel.
         """
         values: list[Any] = []
         for slot, names in zip(self.slots, self.operands, strict=True):

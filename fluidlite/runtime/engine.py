@@ -30,7 +30,7 @@ def chosen(
         the place, and JAX's engine, or None for NumPy.
 
     Raises:
-        ArgumentError: there is no such backend or precision, or NumPy is asked for on a CUDA
+        ArgumentError: there is no such backend or precision, or NumPy is requested on a CUDA
             device or with a precision.
         UnsupportedError: JAX is not installed, or does not see the device.
     """

@@ -68,7 +68,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
             ``FLUIDLITE_JAX_PRECISION`` says when None, or "highest".
 
     Raises:
-        ArgumentError: the place is not there, or there is no pass or backend of a name.
+        ArgumentError: the place is not available, or there is no pass or backend of a name.
         UnsupportedError: JAX is not installed, or does not see the place.
 
     >>> main, startup = fluid.Program(), fluid.Program()

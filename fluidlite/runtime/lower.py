@@ -67,7 +67,7 @@ def lowered(
     for name in wanted:
         if name in env:
             if not isinstance(env[name], Value):
-                raise Unsupported("what is wanted of a block is no tensor")
+                raise Unsupported("a result of a block is no tensor")
             graph.set_output(name, env[name])
     return graph
 
@@ -342,7 +342,7 @@ def _has_constant(value: Any) -> bool:
 
 
 class _OfArrays:
-    """What kernels that hand on elements of arrays of tensors compute with."""
+    """What kernels that pass on elements of arrays of tensors compute with."""
 
     def __init__(self, f: Lowering) -> None:
         self._f = f

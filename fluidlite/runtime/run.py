@@ -1,4 +1,4 @@
-"""A run of a program: what is wanted of it, what goes in, and what comes out."""
+"""A run of a program: its targets, what goes in, and what comes out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wanted of a program, and what an executor remembers of it."""
+"""The targets of a program, and what an executor remembers of it."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def _between(program: Program, inputs: set[str], outputs: set[str], through: set
 
 def _byproducts(program: Program) -> Iterator[str]:
     """What gradient operators read of hidden results: layers mark it so that nothing flows to it,
-    which speaks of those who use it; it is a function of the operator's inputs all the same.
+    which concerns its users; it is a function of the operator's inputs all the same.
     """
     for block in program.blocks:
         for op in block.ops:

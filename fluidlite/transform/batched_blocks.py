@@ -216,7 +216,7 @@ class BlockBatching:
             raise UnsupportedError(
                 f"operator {op.type} updates {op.input('Param')[0]!r}{where}, which cannot be done "
                 "for each example; take the operators of the optimizer out first, by naming the "
-                "outputs that are wanted"
+                "outputs that you need"
             )
         ragged = [n for slot in definition.outputs if slot.ragged for n in op.output(slot.name)]
         for names, does in ((op.input_arg_names, "reads"), (op.output_arg_names, "writes")):

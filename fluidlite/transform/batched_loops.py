@@ -59,7 +59,7 @@ def repeat(
         sequences: what has the examples as its first dimension, by name.
         shared: names of what the block reads beside these.
         results: variables of the block; variables around it, of the same names, get those of all
-            examples, and are declared where they are not there.
+            examples, and are declared where they are missing.
     """
     if not sequences:
         assert f.like is not None

@@ -57,7 +57,7 @@ def vmap(
         program: any; it stays as it was.
         inputs: the variables that get a new first dimension, or the place of the new dimension for
             each.  Parameters may be among them, with ``size``.
-        outputs: what is wanted for each example, if it is the same for all of them, too; operators
+        outputs: the results for each example, if it is the same for all of them, too; operators
             that it does not need are left out.  All when None.
         size: the number of examples; None where it is known when the program runs.
         explain: print how each operator was batched.

@@ -63,7 +63,7 @@ class RowsRule:
     def gradient(
         self, f: Batching, op: DerivedGrad, ins: Values, want: Iterable[str] | None, copies: bool
     ) -> dict[str, Any] | None:
-        """The gradients of what has rows; None where others are wanted, too."""
+        """The gradients of what has rows; None where others are needed, too."""
         names = {name: of for of, name in op.grad_slots.items()}
         wanted = [names[name] for name in (names if want is None else want) if name in names]
         reads = {read.slot: read for read in op.reads}

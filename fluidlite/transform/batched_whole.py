@@ -229,7 +229,7 @@ def _narrowed(
 class BatchingRule:
     """A rule that says in other operators what an operator does for all examples.
 
-    function: takes the interpreter, the operator, its inputs and what is wanted of it; gives its
+    function: takes the interpreter, the operator, its inputs and the needed outputs; gives its
         outputs by slot, None where it has no way.
     """
 

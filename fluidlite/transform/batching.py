@@ -86,7 +86,7 @@ class NeedsLoopError(FluidError):
 
 
 class Batching(Interpreter):
-    """Appends operators that do for all examples at once what was asked for one.
+    """Appends operators that do for all examples at once what one operator does for one.
 
     Args:
         block: where to append.
@@ -252,7 +252,7 @@ class Batching(Interpreter):
     def results_of(
         self, op: Op, ins: Values, want: Iterable[str] | None, builder: Builder
     ) -> dict[str, Any]:
-        """New variables for the outputs of an operator, for optional ones where they are wanted; of
+        """New variables for the outputs of an operator, for optional ones where they are needed; of
         one that is looped for hidden ones, too.
         """
         results: dict[str, Any] = {}
@@ -276,7 +276,7 @@ class Batching(Interpreter):
         self, op: Op, ins: Values, want: frozenset[str] | None, copies: bool = False
     ) -> dict[str, Any] | None:
         """The gradient of the operator that works on the whole batch is the batch of gradients,
-        where the examples share nothing that a gradient is wanted of.
+        where the examples share nothing that a gradient is needed of.
         """
         if not isinstance(op, DerivedGrad):
             return None

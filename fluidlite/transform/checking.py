@@ -114,7 +114,7 @@ def run_once(
         program: stays as it is.
         feeds: what it is fed.
         values: what stays between runs; it is not changed.
-        fetches: what is wanted.
+        fetches: the results to compare.
     """
     if not fetches:
         return {}

@@ -2,7 +2,8 @@
 ``replace``, ``merge``, ``transform``, ``verify`` and ``apply``.
 
 Each reads a program with the values of its variables, changes both, and writes them at once, to
-another place or, where it is told to, to where they were.
+another
+place or, with ``--in-place``, to where they were.
 """
 
 from __future__ import annotations
@@ -541,7 +542,7 @@ def _verified(path: str, inputs: Sequence[str], runs: bool) -> str:
     names = saved_names(program)
     lacking = [repr(name) for name in names if name not in model.values]
     if lacking and not model.contents.is_program_alone:
-        raise FileFormatError(f"values are not there of {', '.join(lacking[:5])}")
+        raise FileFormatError(f"values are missing of {', '.join(lacking[:5])}")
     faults = value_faults(program, model.values)
     if faults:
         raise FileFormatError("; ".join(faults[:5]))

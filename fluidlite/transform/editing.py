@@ -73,7 +73,7 @@ def infer_shapes(program: Program, watch: Callable[[Operator], None] = lambda op
 
     Args:
         program: is changed.
-        watch: is told each operator when what it writes is declared.
+        watch: is called with each operator when what it writes is declared.
 
     Raises:
         FluidError: an operator does not fit what it reads.

@@ -141,7 +141,7 @@ def _latex_number(said: str) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Formula:
-    """What some variables hold: equations, those that are asked for first.
+    """What some variables hold: equations, the requested ones first.
 
     It prints as text; a notebook shows it in LaTeX.
 

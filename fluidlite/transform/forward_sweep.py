@@ -27,7 +27,7 @@ class ForwardSweep:
     Args:
         program: is changed.
         inputs: names of variables of the global block, whose tangents are fed.
-        outputs: names of variables of the global block, whose tangents are wanted.
+        outputs: names of variables of the global block, whose tangents are computed.
     """
 
     def __init__(self, program: Program, inputs: Sequence[str], outputs: Sequence[str]) -> None:

@@ -162,7 +162,7 @@ class GradientSections:
             declared where the operators do that they are derived from.
 
         Raises:
-            NoGradientError: an operator has no gradient, or one that is needed is not there.
+            NoGradientError: an operator has no gradient, or a needed one is missing.
         """
         if self._way is None:
             return []

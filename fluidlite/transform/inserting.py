@@ -50,7 +50,7 @@ def insert_before(
         what: a function that is given the variables that an operator reads, and builds by layers;
             what it returns, the operator reads in their place: variables, in their order, None for
             those that stay.  Or operators, of any program, whose variables are declared where they
-            are not there.
+            are missing.
 
     >>> x = fluid.data("x", [None, 4], "float32")
     >>> y = fluid.layers.fc(x, 3)
@@ -224,7 +224,7 @@ def _read_in_place(
 
 
 def _insert_copies(op: Operator, ops: Sequence[Operator], behind: bool) -> None:
-    """Insert copies of operators; those variables that are not there are declared.
+    """Insert copies of operators; missing variables are declared.
 
     Raises:
         UnknownVariableError: a variable is nowhere declared.

@@ -113,7 +113,7 @@ class _Split:
         block: with tangents.
         given: identities of the operators that it had before.
         fed: names that tangents are fed to.
-        results: names of the tangents that are wanted.
+        results: names of the tangents to compute.
     """
 
     def __init__(self, block: Block, given: set[int], fed: list[str], results: list[str]) -> None:

@@ -59,7 +59,7 @@ def merge(
         the program; or the pair.
 
     Raises:
-        UnknownVariableError: a shared variable is not there.
+        UnknownVariableError: a shared variable is missing.
         ShapeError, DTypeError: shared variables differ in shape or element type.
         ArgumentError: they differ in their values or initializers, or the second program computes
             one that the first one gives it.

@@ -79,7 +79,7 @@ def renamed_states(program: Program, names: Renaming) -> dict[str, str]:
 
 
 def _chosen(program: Program, names: Renaming) -> NewNames:
-    """The new names that were asked for."""
+    """The requested new names."""
     chosen: NewNames = {}
     if isinstance(names, Mapping):
         pairs = [(variable_of(program, old), new) for old, new in names.items()]

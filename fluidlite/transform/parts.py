@@ -160,7 +160,7 @@ class CutOut:
         return [before.get(v, v[0]) for v in self.given]
 
     def output_names(self) -> list[str]:
-        """What the part computes, in the order of what is wanted."""
+        """What the part computes, in the order of the targets."""
         before, behind = self._names_before(), self._names_behind()
         return [before.get(v) or behind.get(v, v[0]) for v in self.wanted]
 

@@ -16,7 +16,7 @@ class Transformed(NamedTuple):
     program: the new program; variables have the names that they had in the old one.
     inputs: the data variables that the transformation added, or that have other shapes than before:
         a tangent for each input of ``jvp``, the batched inputs of ``vmap``.
-    outputs: the results, in the order in which they were asked for.
+    outputs: the results, in the order of the request.
 
     >>> x = fluid.data("x", [2])
     >>> y = fluid.layers.exp(x)

@@ -49,8 +49,8 @@ def split(
         program: stays as it is.
         at: the operators of block 0 in front of which a stage begins; or how many stages there are
             to be, which do about the same work.
-        outputs: what is wanted of the program; it is among the outputs of the stages.  What a model
-            fetches, and what nothing reads, is wanted in any case.
+        outputs: the results of the program; they are among the outputs of the stages.  What a model
+            fetches, and what nothing reads, always is.
         explain: print where each stage begins, and what it is fed and gives.
 
     Returns:
@@ -280,7 +280,7 @@ class Crossings:
 def _wanted(
     program: Program, versions: Versions, positions: Sequence[int], outputs: Iterable[VariableLike]
 ) -> set[Version]:
-    """The values that are wanted of the whole program.
+    """The results of the whole program.
 
     Raises:
         UnknownVariableError: there is no such variable.
@@ -312,7 +312,7 @@ def _stage(
         versions: of its block 0.
         row: the positions of the operators.
         crossings: what passes between them.
-        wanted: values that are wanted of the whole.
+        wanted: the results of the whole.
     """
     block, fed = program.global_block(), fed_names(program.global_block())
     written = {version for i in row for version in versions.writes[i]}

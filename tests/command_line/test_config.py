@@ -86,7 +86,7 @@ def test_a_library_that_is_asked_for_and_missing_is_warned_of(machine, monkeypat
     monkeypatch.setattr(config.onednn, "description", lambda: None)
     monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
     found = fluid.show_config()
-    assert "FLUIDLITE_KERNELS=onednn, and the library is not there" in found.warnings[0]
+    assert "FLUIDLITE_KERNELS=onednn, and the library is missing" in found.warnings[0]
     assert "onednn:    not installed" in str(found)
     assert not found.served
     assert "NumPy computes everything" in str(found)

@@ -39,7 +39,7 @@ def found(path):
 def test_each_protected_name_is_there_or_says_what_to_use(alias, path):
     kind = found(path)
     if kind is None:
-        assert "is not there in fluidlite" in refusal(*path.rsplit(".", 1))
+        assert "is not in fluidlite" in refusal(*path.rsplit(".", 1))
         return
     for name in NAMES[path]:
         if hasattr(kind, name):

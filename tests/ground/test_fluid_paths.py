@@ -92,6 +92,12 @@ def test_every_attribute_of_fluid_that_the_alias_serves_is_there(module):
             assert isinstance(getattr(found, name), ModuleType) or callable(getattr(found, name))
 
 
+def test_annotations_is_the_module_of_fluid_before_anybody_imports_it():
+    code = "import fluidlite as fluid; print(fluid.annotations.deprecated.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "deprecated", done.stderr
+
+
 def test_protected_names_and_modules_are_attributes():
     assert fluid.backward._as_list(1) == [1]
     assert fluid.op.Operator("scale", X="x", Out="y", scale=2.0).type() == "scale"

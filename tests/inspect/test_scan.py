@@ -86,7 +86,7 @@ def test_a_program_that_computes_has_no_effect_and_the_status_is_0(file, capsys)
     assert not found
     assert (found.effects, found.unknown, found.loops, found.nesting) == ((), (), (), 0)
     assert main(["scan", file(PLAIN)]) == 0
-    assert "effects: none\noperators that are not there: none" in capsys.readouterr().out
+    assert "effects: none\nunknown operators: none" in capsys.readouterr().out
 
 
 def test_effects_are_listed_with_kind_target_and_place():

@@ -95,7 +95,7 @@ def test_a_block_that_is_not_there_is_refused():
     program = driving([(0, 1)])
     loop = program.blocks[0].ops[1]
     loop.attrs["sub_block"] = BlockRef(7)
-    with pytest.raises(VerifyError, match="while drives block 7, which is not there"):
+    with pytest.raises(VerifyError, match="while drives block 7, which is missing"):
         fluid.Executor().run(program)
 
 

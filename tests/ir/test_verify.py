@@ -202,7 +202,7 @@ def test_rule_5_a_block_belongs_to_one_operator():
     found = message(program_of(DATA + drive + drive, "block 1 in 0 {\n}\n"), 5)
     assert "block 1 belongs to another operator: drive_for_tests(" in found
     assert "block 0, operator 1" in found
-    assert "drives block 1, which is not there" in message(program_of(DATA + drive), 5)
+    assert "drives block 1, which is missing" in message(program_of(DATA + drive), 5)
 
 
 def test_rule_6_parameters_lie_in_block_0_and_are_persistable():

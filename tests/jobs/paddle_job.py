@@ -165,7 +165,7 @@ def fleets(rank, size):
     with paddle.static.program_guard(main, startup):
         x = paddle.static.data("x", [None, 2])
         loss = paddle.mean(paddle.static.nn.fc(x, 1))
-        with pytest.raises(NotImplementedError, match="sharding is not there"):
+        with pytest.raises(NotImplementedError, match="sharding is not supported"):
             strategy = fleet.DistributedStrategy()
             strategy.sharding = True
             fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy)

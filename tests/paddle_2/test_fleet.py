@@ -190,7 +190,7 @@ def test_a_strategy_chooses_how_a_program_is_trained():
     merged, same = trained(gradient_merge=True, gradient_merge_configs={"k_steps": 2})
     assert "conditional_block" in merged and same  # the first step is made after two runs
     assert trained(localsgd=True)[0] == types  # as there: it does nothing in one process
-    with pytest.raises(UnsupportedError, match="pipeline is not there; use"):
+    with pytest.raises(UnsupportedError, match="pipeline is not supported; use"):
         trained(pipeline=True)
     with pytest.raises(UnsupportedError, match="use paddle.optimizer.Lamb"):
         trained(lamb=True)

@@ -462,7 +462,7 @@ def test_verify_tells_models_that_are_right_from_others(models, capsys):
     Path("net.txt").write_text(Path("net.txt").read_text().replace("tanh(X=", "tanh(X=y"))
     assert "there is no variable 'yfc_0.tmp_2'" in refused(capsys, "verify", "model", "net.txt")
     Path("model/fc_0.w_0").unlink()
-    assert "values are not there of 'fc_0.w_0'" in refused(capsys, "verify", "model")
+    assert "values are missing of 'fc_0.w_0'" in refused(capsys, "verify", "model")
     assert "cannot read" in refused(capsys, "verify", "nowhere")
 
 

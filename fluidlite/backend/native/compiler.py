@@ -219,7 +219,7 @@ class Compiler:
             self._queue.clear()
 
     def _work(self) -> None:
-        """Compile what is asked for, until there is nothing more."""
+        """Compile the requested kernels until none is left."""
         while True:
             with self._lock:
                 if not self._queue:

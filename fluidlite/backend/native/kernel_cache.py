@@ -30,7 +30,7 @@ class KernelCache:
     """The folder of the libraries.
 
     Args:
-        warn: is told of what is wrong with it.
+        warn: is called with each fault of it.
     """
 
     def __init__(self, warn: Callable[[str], None]) -> None:
@@ -40,7 +40,7 @@ class KernelCache:
     def folder(self) -> Path | None:
         """Where libraries are kept: ``FLUIDLITE_CACHE``, or the user's cache; None where nothing
         can be written that is the user's alone.  A relative path counts from where the process is
-        when this is first asked for.
+        at the first use.
         """
         said = os.environ.get("FLUIDLITE_CACHE")
         home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

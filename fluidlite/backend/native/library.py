@@ -56,7 +56,7 @@ class NativeKernels(KernelLibrary):
         return None if _product_of(instruction) is None else CALL
 
     def offer(self, instruction: Any, layouts: Any, epilogues: Any) -> Offer | None:
-        """The kernel of a product of small matrices; None where it is not there yet."""
+        """The kernel of a product of small matrices; None while it is not compiled."""
         source = _product_of(instruction)
         if source is None:
             return None
@@ -87,7 +87,7 @@ class NativeKernels(KernelLibrary):
         specs: Sequence[Sequence[Any]],
         team: int | None = None,
     ) -> list[Prepared | None]:
-        """The kernels of sources; None for those that are not there, which are asked for."""
+        """The kernels of sources; None for missing ones, which are requested."""
         unique = {source.name: source for source in sources}
         kernels = self._compiler.find(unique.values())
         missing = {name: source for name, source in unique.items() if name not in kernels}

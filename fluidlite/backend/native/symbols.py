@@ -113,7 +113,7 @@ def _operator(name: str) -> tuple[Any, Any]:
 
 
 class ArraySymbol(Shaped):
-    """An array that is not there yet: an expression with the face of an array.
+    """An array that does not exist yet: an expression that looks like an array.
 
     What is written to it in place changes which expression it stands for.
     """

@@ -38,7 +38,7 @@ class HomeState:
 
 
 class MissingDataError(FileError):
-    """A file of a data set is not there; says where it belongs."""
+    """A file of a data set is missing; says where it belongs."""
 
 
 def file_of(module: str, *names: str) -> str:
@@ -49,7 +49,7 @@ def file_of(module: str, *names: str) -> str:
         names: what the file may be called, the usual name first.
 
     Raises:
-        MissingDataError: it is not there.
+        MissingDataError: it is missing.
     """
     paths = [os.path.join(_home.get(), module, name) for name in names]
     existing = next((path for path in paths if os.path.exists(path)), None)
@@ -77,13 +77,13 @@ def download(url: str, module_name: str, md5sum: str | None, save_name: str | No
         save_name: the file's name, when it is another one.
 
     Raises:
-        MissingDataError: it is not there.
+        MissingDataError: it is missing.
     """
     return file_of(module_name, str(url).split("/")[-1] if save_name is None else save_name)
 
 
 def must_mkdirs(path: str) -> None:
-    """Make a folder, where it is not there."""
+    """Make a folder if it is missing."""
     os.makedirs(path, exist_ok=True)
 
 

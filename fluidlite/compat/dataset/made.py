@@ -1,4 +1,4 @@
-"""Made samples, in place of data sets that are not there.
+"""Made samples, in place of missing data sets.
 
 They have the shapes, the element types and the value ranges of the real ones, always the same ones,
 and labels that depend on them: a model that learns, learns.

@@ -99,4 +99,4 @@ def fluid_model() -> Any:
     Raises:
         NotServedError: always.
     """
-    raise NotServedError("uci_housing.fluid_model is not there: train a model and save it")
+    raise NotServedError("uci_housing.fluid_model is missing: train a model and save it")

@@ -58,7 +58,7 @@ def archive(path: Path) -> tarfile.TarFile:
 class Members(Described):
     """Files of an archive, by their names.
 
-    Those of an archive that is not compressed are read when they are asked for, in each process by
+    Those of an archive that is not compressed are read at their use, in each process by
     itself; others are held.
 
     Args:

@@ -58,7 +58,7 @@ def _listed(*names: str) -> dict[str, Callable[[Any, dict[str, Any]], Any]]:
 
 @from_fields
 class _Options:
-    """What all convolutions are told last."""
+    """The last arguments of all convolutions."""
 
     dilation: Integers = 1
     groups: int | None = None
@@ -130,7 +130,7 @@ class _Forwards(_Convolution):
 
 @from_fields
 class _Sized(_Convolution):
-    """A convolution that is told the sizes of its output."""
+    """A convolution with given sizes of its output."""
 
     output_size: Integers | None = None
 

@@ -141,7 +141,7 @@ class Dropout(Layer):
         p: the probability of 0.
         seed: fixes the random numbers.
         dropout_implementation: as of the function.
-        is_test: of a layer of a program: set nothing to 0 ever.  What runs at once is told by
+        is_test: of a layer of a program: set nothing to 0 ever.  For eager layers call
             ``eval()``.
 
     >>> with fluid.dygraph.guard():

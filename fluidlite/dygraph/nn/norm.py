@@ -67,8 +67,8 @@ class BatchNorm(BatchNormFields, Layer):
 
     Args:
         num_channels: of the input, [N, C, ...].
-        is_test: of a layer of a program: take the running values always.  What runs at once is told
-            by ``eval()``.
+        is_test: of a layer of a program: take the running values always.  For eager layers call
+            ``eval()``.
         param_attr: of the scale, ``weight``, which starts at 1.
         in_place: accepted for old scripts.
         use_global_stats: take the running values in training, too.

@@ -37,7 +37,7 @@ def _texts(names: Iterable[str]) -> ast.Tuple:
 
 
 def _assigned(body: Sequence[ast.stmt], names: Sequence[str], live: Sequence[str]) -> ast.Call:
-    """What statements assign, as the runtime is told of it."""
+    """What statements assign, as the runtime gets it."""
     lists = [n for n in names_of(body).lists if n in names]
     return _call("assigned", _texts(names), _texts(lists), _texts(live))
 

@@ -115,7 +115,7 @@ def function_of(
         function: the one that the definition was made of.
         tree: the new definition.
         runtime: what the new body calls.
-        note: is told of the code of each function in it.
+        note: is called with the code of each function in it.
     """
     code = function.__code__
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
@@ -176,7 +176,7 @@ def function_of(
 
 
 def _future(code: Any) -> int:
-    """The features of the future that the user's file asked for."""
+    """The ``__future__`` features of the user's file."""
     flags = 0x1000000  # annotations: CO_FUTURE_ANNOTATIONS
     found: int = code.co_flags & flags
     return found

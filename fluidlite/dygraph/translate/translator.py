@@ -53,7 +53,7 @@ class ProgramCache:
         return sum(map(len, self._kept.values()))
 
     def last(self) -> Any:
-        """The program that was asked for last.
+        """The program that was used last.
 
         Raises:
             ArgumentError: there is none.

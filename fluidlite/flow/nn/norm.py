@@ -39,7 +39,7 @@ NORMS = PARAMETERS.extended(
 
 
 class _Affine(Module):
-    """A scale that starts at 1 and a bias that starts at 0, where they are wanted."""
+    """A scale that starts at 1 and a bias that starts at 0, each if it is requested."""
 
     def _make(
         self, shape: list[int], scaled: bool, shifted: bool, device: DeviceLike, dtype: DTypeLike

@@ -47,7 +47,7 @@ class LambConfig:
 
 
 class DistFCConfig:
-    """Nothing: settings of layers that are divided among processes, which are not there."""
+    """Nothing: settings of layers that are divided among processes, which fluidlite lacks."""
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class DistributedStrategy(BuildStrategy):
     exec_strategy: ExecutionStrategy = field(default_factory=ExecutionStrategy)
 
     def check(self) -> None:
-        """Refuse what is not there.
+        """Refuse missing features.
 
         Raises:
             UnsupportedError: fluid 1.8 has it; says what to write instead.
@@ -98,8 +98,8 @@ class DistributedStrategy(BuildStrategy):
             check_modes("DistributedStrategy", self.mode, "local_sgd")
         if self.use_dist_fc:
             raise UnsupportedError(
-                "DistributedStrategy.use_dist_fc: layers that are divided among processes are not "
-                "there; leave it out: every process has all parameters"
+                "DistributedStrategy.use_dist_fc: fluidlite does not divide layers among "
+                "processes; leave it out: every process has all parameters"
             )
         if self.gradient_scale_strategy != GradientScaleStrategy.CoeffNumDevice:
             raise UnsupportedError(
@@ -122,7 +122,7 @@ class CollectiveOptimizer(OptimizerOfAll, Described):
 
     Raises:
         ArgumentError: an argument is of another kind.
-        UnsupportedError: the strategy asks for what is not there.
+        UnsupportedError: the strategy asks for a missing feature.
     """
 
     def __init__(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> None:

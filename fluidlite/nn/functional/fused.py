@@ -230,7 +230,7 @@ def _normed_sum(
         UnsupportedError: ``quant_scale`` is positive.
     """
     if quant_scale > 0:
-        raise UnsupportedError("quantized results are not there; leave quant_scale at -1")
+        raise UnsupportedError("quantized results are not supported; leave quant_scale at -1")
     summed: Any = x if bias is None else add(x, bias)
     summed = summed if residual is None else add(summed, scale(residual, residual_alpha))
     sizes = [+n for n in summed.array.shape[begin_norm_axis:]]

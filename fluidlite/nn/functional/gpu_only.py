@@ -14,7 +14,7 @@ _USUAL = {"": "Tensor", "None": "Tensor | None"}
 
 
 def gpu_only(text: str, use: str, result: str = "Tensor") -> Callable[..., Any]:
-    """A function that is not there.
+    """A function that fluidlite lacks.
 
     Args:
         text: its name, with its parameters in brackets, and the rest of its docstring.  Parameters

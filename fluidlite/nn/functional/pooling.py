@@ -147,7 +147,7 @@ def _parts(x: Tensor, output_size: Any, rank: int, data_format: str) -> tuple[in
 def adaptive_avg_pooling(
     rank: int, x: Tensor, output_size: Numbers, data_format: str = "NCHW", name: str | None = None
 ) -> Tensor:
-    """Averages of as many parts of an image as are asked for."""
+    """Averages of a requested number of parts of an image."""
     if data_format not in FORMATS[rank]:
         allowed = " or ".join(FORMATS[rank])
         raise ArgumentError(f"expected data_format {allowed}, got {data_format!r}")
@@ -159,7 +159,7 @@ def adaptive_avg_pooling(
 def adaptive_max_pooling(
     rank: int, x: Tensor, output_size: Numbers, return_mask: bool = False, name: str | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of as many parts of an image as are asked for."""
+    """The largest elements of a requested number of parts of an image."""
     windows = parts_of(_parts(x, output_size, rank, FORMATS[rank][0]), FORMATS[rank][0])
     if return_mask:
         return with_places(x, windows, adaptive=True)

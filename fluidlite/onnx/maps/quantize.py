@@ -77,7 +77,7 @@ def back(graph: OnnxGraph, op: Any, X: Any, Scale: Any) -> Any:
 
 
 def shared(op: Any, steps: Any) -> tuple[Any, Any, dict[str, int]]:
-    """Steps, zeros and the axis that ONNX is told: one for all, or one for each slice."""
+    """Steps, zeros and the axis for ONNX: one for all, or one for each slice."""
     if op.quant_axis < 0:
         return steps.reshape(()), np.zeros((), np.int8), {}
     return steps, np.zeros(steps.shape, np.int8), {"axis": op.quant_axis}

@@ -13,7 +13,7 @@ from .elementwise import absolute, highest, is_float, lowest
 
 
 def _dims(f: Any, x: Any, axes: Any, noop_with_empty_axes: int) -> list[int] | None:
-    """The dimensions that a reduction goes along; None where it does nothing."""
+    """The dimensions of a reduction; None where it does nothing."""
     dims = [] if axes is None else f.numbers(axes, "the axes of a reduction")
     if not dims:
         return None if noop_with_empty_axes else list(range(f.ndim(x)))

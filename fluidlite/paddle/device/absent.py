@@ -1,4 +1,4 @@
-"""Devices that are not there, and what is said of them."""
+"""Missing devices, and what is said of them."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _WITHOUT_EFFECT = frozenset(
 
 
 class _Settings(files.DatasetBase):
-    """What all of them are told by words."""
+    """The keyword arguments of all of them."""
 
     def init(
         self,
@@ -88,7 +88,7 @@ class _Settings(files.DatasetBase):
         return super().feeds()
 
     def leave_out_missing(self) -> None:
-        """Leave out files that are not there, with a warning, as paddle 2 does."""
+        """Leave out missing files, with a warning, as paddle 2 does."""
         missing = [path for path in self.filelist if not os.path.exists(path)]
         if missing:
             warn(f"{type(self).__name__}: there is no file {', '.join(missing)}; left out", None)

@@ -1,6 +1,6 @@
-"""Which rows of a table of parameters are kept, as ``sparse_embedding`` is told.
+"""Which rows of a table of parameters are kept, an argument of ``sparse_embedding``.
 
-Servers of parameters read this, which there are not: it can be said, and is without effect.
+Parameter servers read this, which fluidlite lacks: it is accepted without effect.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class EntryAttr(Described):
 
 
 class CountFilterEntry(EntryAttr):
-    """Rows are kept that were asked for often enough.
+    """Rows are kept that were looked up often enough.
 
     Args:
         count_filter: how often, 0 or more.

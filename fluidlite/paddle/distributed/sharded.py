@@ -65,7 +65,7 @@ def _checked(mesh: Any, placements: Any) -> list[Placement]:
     parts = [placement for placement in listed if not placement.is_replicated()]
     if parts and groups.get().size > 1:
         raise UnsupportedError(
-            f"{parts[0]} is not there in several processes, each of which has all tensors whole; "
+            f"{parts[0]} is not available in several processes, each of which has whole tensors; "
             "use Replicate()"
         )
     return listed

@@ -1,4 +1,4 @@
-"""``paddle.distributed.sharding``: optimizers whose states are divided, which are not there."""
+"""``paddle.distributed.sharding``: optimizers whose states are divided, which fluidlite lacks."""
 
 from __future__ import annotations
 

@@ -59,12 +59,12 @@ class _Board(Callback):
         self.epoch = epoch or 0
 
     def on_train_batch_end(self, step: int, logs: dict[str, Any] | None = None) -> None:
-        """Hand on the numbers of a batch."""
+        """Pass on the numbers of a batch."""
         self._step += 1
         self._write("train", self._numbers(logs), self._step)
 
     def on_eval_end(self, logs: dict[str, Any] | None = None) -> None:
-        """Hand on the numbers of an evaluation."""
+        """Pass on the numbers of an evaluation."""
         self._write("eval", self._numbers(logs), self.epoch)
         if not self._trains:
             self._end()

@@ -87,7 +87,7 @@ class _Phase:
 
 
 def _batches_of(phase: str) -> tuple[Any, Any]:
-    """The methods that are told of the batches of a phase, before and behind each."""
+    """The methods that are called before and behind each batch of a phase."""
 
     def begin(self: Any, step: int, logs: dict[str, Any] | None = None) -> None:
         """Note the time."""

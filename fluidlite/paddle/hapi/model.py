@@ -334,7 +334,7 @@ class Model:
         return [np.concatenate(column) for column in columns] if stack_outputs else columns
 
     def _evaluate(self, loader: Any, told: Callbacks, steps: int | None) -> dict[str, Any]:
-        """Test on data; ``steps`` is told to callbacks."""
+        """Test on data; callbacks get ``steps``."""
         told.call("on_eval_begin", {"steps": steps, "metrics": self._names()})
         logs = self._epoch(loader, told, "eval", 1)
         told.call("on_eval_end", logs)
@@ -544,7 +544,7 @@ def _specs(what: str, given: Any) -> list[Any] | None:
 
 
 def _check_amp(given: Any) -> None:
-    """Refuse what no mixed precision is told.
+    """Refuse settings that mixed precision does not take.
 
     Raises:
         ArgumentError: it is an unknown level or option.

@@ -47,7 +47,7 @@ class DataLoader(BatchMaker):
             stacked, and lists and dictionaries of them part by part.
         num_workers: how many processes make batches; 0 for this one.
         use_buffer_reader: where there are no processes, whether a thread reads ahead.
-        prefetch_factor: how many batches each process is asked for at once.
+        prefetch_factor: how many batches each process reads ahead.
         use_shared_memory: whether what processes make comes through memory that is shared.
         timeout: seconds to wait for a batch of the processes; without end when 0.
         worker_init_fn: called in each process first, with its number.

@@ -22,7 +22,7 @@ _HISTORY = "old_yk", "old_sk", "ro"
 
 @OPTIMIZERS
 class LBFGS(Optimizer):
-    """L-BFGS: each step goes along the gradient times an estimate of the inverse of the matrix of
+    """L-BFGS: each step follows the gradient times an estimate of the inverse of the matrix of
     second derivatives, which follows from the last steps.
 
     Nocedal, Updating quasi-Newton matrices with limited storage, 1980.
@@ -161,7 +161,7 @@ class _Steps:
     def _moved(
         self, start: Point, direction: Array, step: float, last: bool
     ) -> tuple[float, Array, float]:
-        """Go along a direction; the loss there, its gradient, and how far it was."""
+        """Search along a direction; the loss there, its gradient, and how far it was."""
         origin = [p.array for p in self._parameters]
         if self._of._line_search_fn is not None:
             at = partial(self._at, origin, direction)

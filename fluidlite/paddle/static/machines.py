@@ -1,4 +1,4 @@
-"""Places of machines that are not there."""
+"""Places of missing devices."""
 
 from __future__ import annotations
 

@@ -426,7 +426,7 @@ def matrix_nms(
 
     Returns:
         class, score and box of each, [n, 6]; how many each image has, and their numbers among the
-        boxes of all images, [n, 1], or None for what is not asked for.
+        boxes of all images, [n, 1], or None for results that are not requested.
     """
     counted = ("RoisNum",) if return_rois_num else ()
     outs = eager.matrix_nms.asked(

@@ -209,7 +209,7 @@ class BoundStage:
         return self._handed_out(values[k] for k in places[count:])
 
     def _found(self) -> list[int] | None:
-        """Where what is wanted stands among what the stage makes; None where it is not there."""
+        """The targets' places among what the stage makes; None if one is missing."""
         made = self._stage.made
         if not set(self._wanted) <= set(made):
             return None
@@ -223,7 +223,7 @@ class BoundStage:
             feed: values by name.
 
         Returns:
-            what JAX gives for its function; None where that cannot be done, or what is wanted is
+            what JAX gives for its function; None where that cannot be done, or a target is
             not made.
         """
         placing = self._stage.placing
@@ -277,7 +277,7 @@ def bound(
     state: RunState,
     device: Any,
 ) -> BoundStage | None:
-    """A stage bound to a scope; None where something of it is no array, or is not there."""
+    """A stage bound to a scope; None where something of it is no array, or is missing."""
     fetches, commits = names
     needed = {*(name for name in stage.needs if name not in feed), *commits}
     variables = {name: v for name in needed if (v := scope.find_var(name)) is not None}

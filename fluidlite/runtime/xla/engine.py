@@ -212,5 +212,5 @@ def _device(gpu: int | None, remedy: str) -> Any:
             return device
     listed = ", ".join(str(d.id) for d in seen) or "none"
     raise UnsupportedError(
-        f"CUDAPlace({gpu}) is not there: JAX sees these CUDA devices: {listed}; {remedy}"
+        f"CUDAPlace({gpu}) is not available: JAX sees these CUDA devices: {listed}; {remedy}"
     )

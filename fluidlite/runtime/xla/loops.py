@@ -3,7 +3,7 @@ compiled, however many there are.
 
 What a pass counts by (its condition, and numbers that follow from nothing else) is computed while
 the loop is traced, on NumPy.  The first pass stands for itself: behind it everything that passes
-hand on has its shape.
+pass on has its shape.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Counted:
 
 
 def _counting(step: Step, env: Environment) -> tuple[list[Step], list[str]]:
-    """The steps of a pass that count, and what they hand on from pass to pass."""
+    """The steps of a pass that count, and what they pass on from pass to pass."""
     body = step.body
     assert body is not None
     carried = {name for name in body.exports if is_known(env.get(name))}
@@ -113,7 +113,7 @@ def _counts(step: Step) -> bool:
 
 
 def _needed(steps: Sequence[Step], body: Any, carried: Sequence[str]) -> list[Step]:
-    """Those of the steps that what is handed on, and positions in arrays, depend on."""
+    """Those of the steps that what is passed on, and positions in arrays, depend on."""
     counting, selected = {id(each) for each in steps}, []
     needed = set(carried)
     for step in reversed(body.steps):
@@ -244,7 +244,7 @@ def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
     begin = initial, jnp.ones((), "int32"), jnp.ones((), bool)
     (final, _, truth), saved = lax.scan(one_pass, begin, numbers)
     if trace.unsure.intersection(final):
-        raise NotTraceable("what a branch writes is handed on, and it may not be taken")
+        raise NotTraceable("what a branch writes is passed on, and it may not be taken")
     checks.get().append(truth)
     for name, value in final.items():
         if name in counted.written:
@@ -311,7 +311,7 @@ def _gradient(trace: StepTrace, step: Step, run: Driver) -> bool:
         return spread(value, forms[name]) if name in forms else jnp.asarray(value)
 
     def pulled(carried: Any, number: Any, kept: Any) -> Any:
-        """The gradients of what is handed on to a pass, and of what it reads besides."""
+        """The gradients of what is passed on to a pass, and of what it reads besides."""
         frame = Frame(run.env, {**fresh, **kept, **carried})
         with checks.guard([]) as inner:
             trace.run(run.body, frame, number)

@@ -126,7 +126,7 @@ class MeshFunction:
     Args:
         plans: of the operators of optimizers in a row, and of those between, in turn.
         updates: which of them are of optimizers.
-        fetches: the names that are wanted of each device.
+        fetches: the names to fetch from each device.
         scale: what a sum of gradients is multiplied by.
         devices: of JAX.
         backends: JAX's and NumPy's.
@@ -197,7 +197,7 @@ class MeshFunction:
                 if not is_update:
                     self._sum_gradients(plan, env, trace)
         if trace.unsure.intersection(self.once, self.own, self._fetches):
-            raise NotTraceable("what a branch writes is wanted, and it may not be taken")
+            raise NotTraceable("what a branch writes is fetched, and it may not be taken")
         truth = jnp.ones((), bool)
         for each in checks:
             truth = truth & each

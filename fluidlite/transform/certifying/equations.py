@@ -4,7 +4,7 @@ The gradient of a value is the sum, over the operators that read it, of what the
 gradients become when they are pulled back, plus its weight where it is differentiated itself.  If
 that holds for every value, all gradients are right, by induction from the targets back (the chain
 rule).  An equation is tested along one direction, drawn at random: the operators are run forward,
-on arrays with derivatives, and their gradient operators are only asked for what they computed.
+on arrays with derivatives, and of their gradient operators only the results are read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TOLERANCE = 2.0**-22
 #: the same where a slope is a difference of numbers
 ROUGH_TOLERANCE = 2.0**-16
 NOT_FINITE = "values are not finite at the point"
-WHOLE = "compared as a whole: gradients of values in between are not there"
+WHOLE = "compared as a whole: gradients of values in between are missing"
 _DIRECTIONS = 4  # along which a kink is looked for
 AT_KINKS = "all of its elements are at kinks at the point"
 _TINY = 2.0**-58  # of what comes in, which counts as rounding of what goes out
@@ -230,7 +230,7 @@ class Equations:
         return [e for e in found if not is_step(e)]
 
     def _rest(self) -> set[Key | None]:
-        """What operators read, or give beside what is read: gradients that nobody asked for."""
+        """What operators read, or give beside what is read: gradients that nobody reads."""
         rest: set[Key | None] = {key for m in self._mentions for key in m.reads.values()}
         for mention in self._mentions:
             if not rest.isdisjoint(mention.writes.values()):
@@ -328,7 +328,7 @@ class Equations:
         return None if value is None else self._compared(key, there, self._claimed(key), [])
 
     def _reason(self, key: Key) -> str:
-        """Why a value is not there."""
+        """Why a value is missing."""
         maker = self._lost.get(key)
         if maker is None:
             return f"nothing computed {key.name}"
@@ -504,7 +504,7 @@ class Equations:
         return variable is not None and variable.takes_gradient and key.name not in self._stopped
 
     def _without_strangers(self, found: list[Equation]) -> list[Equation]:
-        """The equations but those of missing gradients that nobody asked for: of values that
+        """The equations but those of missing gradients that nobody reads: of values that
         depend on nothing that has a gradient.
         """
         reached = set(self.claims)

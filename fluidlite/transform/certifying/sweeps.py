@@ -140,7 +140,7 @@ def _told(
     mentions: Sequence[Mention],
     weights: Mapping[str, str],
 ) -> list[ClaimedSweep]:
-    """The sweeps of targets that are told: one of those that no gradients go into; behind it one
+    """The sweeps of given targets: one of those that no gradients go into; behind it one
     for each that is computed of gradients, beginning where it is there.
 
     Raises:

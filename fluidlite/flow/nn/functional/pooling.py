@@ -170,7 +170,7 @@ def _max_and_places(x: Tensor, w: _Windows) -> tuple[Tensor, Tensor]:
 
 
 def _parts(rank: int, x: Tensor, output_size: Any) -> WindowArguments:
-    """As many windows as are asked for; None keeps a size."""
+    """The requested number of windows; None keeps a size."""
     listed = list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * rank
     sizes = [n if given is None else given for given, n in zip(listed, x.array.shape[2:])]
     return parts_of(each("output_size", sizes, rank), FORMATS[rank][0])
@@ -179,7 +179,7 @@ def _parts(rank: int, x: Tensor, output_size: Any) -> WindowArguments:
 def _adaptive_avg_pool(
     rank: int, input: Tensor, output_size: int | Sequence[int | None] | None
 ) -> Tensor:
-    """Means of as many parts of an image as are asked for.
+    """Means of a requested number of parts of an image.
 
     Args:
         input: [N, C, H, W], or [C, H, W].
@@ -196,7 +196,7 @@ def _adaptive_max_pool(
     output_size: int | Sequence[int | None] | None,
     return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of as many parts of an image as are asked for.
+    """The largest elements of a requested number of parts of an image.
 
     Args:
         input: [N, C, H, W], or [C, H, W].

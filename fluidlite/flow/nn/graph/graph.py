@@ -162,7 +162,7 @@ class Graph:
         only_user_py_stack: bool = True,
         op_repr_with_py_stack: bool = False,
     ) -> None:
-        """What is told while the program is built: ``repr`` of the graph tells all of it.
+        """A note for the log of building; ``repr`` of the graph has all of them.
 
         Args:
             v_level, ranks, max_py_stack_depth, only_user_py_stack, op_repr_with_py_stack: accepted.

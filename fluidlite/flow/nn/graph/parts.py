@@ -40,7 +40,7 @@ class GraphModule:
         self.config: ModuleConfig = ModuleConfig()
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
-        """The module, where that class is asked for; else this, whose module is cast.
+        """The module, if its class is requested; else this, whose module is cast.
 
         Args:
             args: a class, or as of ``Module.to``.

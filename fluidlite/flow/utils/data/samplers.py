@@ -21,7 +21,7 @@ class RandomSampler(DrawingSampler):
     """Numbers of samples in an order that is drawn anew for each pass.
 
     Args:
-        data_source: the samples; their number is asked for.
+        data_source: the samples, which have a length.
         replacement: whether a sample may come several times.
         num_samples: with ``replacement``: how many are drawn; as many as there are when None.
         generator: draws the order; as shuffling does when None.

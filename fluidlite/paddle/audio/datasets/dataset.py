@@ -38,7 +38,7 @@ SOUNDS = Family(
         "kwargs": "of the layer that gives the features.",
     },
     raises="ArgumentError: there is no such part, or no such feature.\nFileError: the folder is "
-    "not there; it says where it belongs.",
+    "missing; it says where it belongs.",
 )
 
 

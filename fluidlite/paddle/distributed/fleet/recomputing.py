@@ -43,7 +43,7 @@ def recompute_sequential(ctx: Mapping[str, Any], functions: Any, *args: Any, **k
     """Call functions one after the other, in segments that are computed again.
 
     Args:
-        ctx: ``segments``, how many; 1 when it is not there.
+        ctx: ``segments``, how many; 1 if it is missing.
         functions: layers in a row, as ``paddle.nn.Sequential`` holds them, or a list.
         args, kwargs: what the first segment is called with.
 

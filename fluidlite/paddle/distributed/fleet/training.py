@@ -42,7 +42,7 @@ _AMONG_SEVERAL = {
     "sharding": "leave it out: every process has all parameters",
     "tensor_parallel": "leave it out: every process has all parameters",
 }
-#: switches that are not there -> what to write instead
+#: switches that are missing -> what to write instead
 _MISSING = {
     "pipeline": "leave it out: a program runs in one process as a whole",
     "lars": "paddle.incubate.optimizer.LarsMomentumOptimizer",
@@ -148,14 +148,14 @@ class DistributedOptimizer(OptimizerOfAll, Delegates):
         strategy: how.
 
     Raises:
-        UnsupportedError: the strategy asks for what is not there; says what to write instead.
+        UnsupportedError: the strategy asks for a missing feature; says what to write instead.
     """
 
     def __init__(self, optimizer: Any, strategy: DistributedStrategy) -> None:
         several = groups.get().size > 1
         for name, use in {**_MISSING, **(_AMONG_SEVERAL if several else {})}.items():
             if getattr(strategy, name):
-                raise UnsupportedError(f"DistributedStrategy.{name} is not there; use {use}")
+                raise UnsupportedError(f"DistributedStrategy.{name} is not supported; use {use}")
         self.user_defined_optimizer: Any = optimizer
         told: Any = strategy  # whose switches are made of a table
         if told.recompute:
@@ -322,7 +322,7 @@ class Fleet(FleetOfAll):
             the optimizer itself where layers run at once: ``distributed_model`` takes the means.
 
         Raises:
-            UnsupportedError: the strategy asks for what is not there; says what to write instead.
+            UnsupportedError: the strategy asks for a missing feature; says what to write instead.
         """
         if modes.in_dynamic_mode():
             return optimizer

@@ -252,7 +252,7 @@ class MaxPool3D(Layer):
         name: accepted.
 
     Raises:
-        ArgumentError: a mask is asked for.
+        ArgumentError: a mask is requested.
     """
 
     kernel_size: Integers

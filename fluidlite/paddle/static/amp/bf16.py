@@ -1,4 +1,4 @@
-"""``paddle.static.amp.bf16`` of paddle 2.6: bfloat16, which is not there."""
+"""``paddle.static.amp.bf16`` of paddle 2.6: bfloat16, which fluidlite lacks."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ SET = Family(
         "mode": "which part of it.",
         "download": "accepted: nothing is downloaded.",
     },
-    raises="ArgumentError: there is no such part.\nFileError: the file is not there; it says where "
+    raises="ArgumentError: there is no such part.\nFileError: the file is missing; it says where "
     "it belongs.\nFileFormatError: it is another file.",
 )
 

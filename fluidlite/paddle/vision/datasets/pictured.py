@@ -27,8 +27,8 @@ SET = Family(
         "backend": 'what pictures are: "pil" for images of Pillow, "cv2" for arrays; as '
         "``set_image_backend`` says when None.",
     },
-    raises="ArgumentError: there is no such part, or no such backend.\nFileError: the file is not "
-    "there; it says where it belongs.\nFileFormatError: it is another file.",
+    raises="ArgumentError: there is no such part, or no such backend.\nFileError: the file is "
+    "missing; it says where it belongs.\nFileFormatError: it is another file.",
 )
 
 

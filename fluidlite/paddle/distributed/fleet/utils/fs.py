@@ -24,7 +24,7 @@ __all__ = [
 _MOVED = Family({"overwrite": "whether it may take the place of another one."})
 _SENT = _MOVED.extended(
     {"multi_processes": "accepted: files go one by one."},
-    raises="FSFileNotExistsError: it is not there.\nExecuteError: the command fails.",
+    raises="FSFileNotExistsError: it is missing.\nExecuteError: the command fails.",
 )
 
 
@@ -56,7 +56,7 @@ class FS(Described):
         raise NotImplementedError
 
     def _touch(self, path: str) -> None:
-        """Make an empty file, which is not there."""
+        """Make an empty file, which must not exist."""
         raise NotImplementedError
 
     def ls_dir(self, fs_path: str) -> tuple[list[str], list[str]]:
@@ -123,7 +123,7 @@ class FS(Described):
         raise NotImplementedError
 
     def delete(self, fs_path: str) -> None:
-        """Remove a file, or a folder with all that is in it; nothing where it is not there.
+        """Remove a file, or a folder with all that is in it; nothing if it is missing.
 
         Args:
             fs_path: of the file or folder.
@@ -145,7 +145,7 @@ class FS(Described):
             test_exists: whether to look first; files of this machine are looked at in any case.
 
         Raises:
-            FSFileNotExistsError: it is not there.
+            FSFileNotExistsError: it is missing.
             FSFileExistsError: there is another one.
             ExecuteError: a command of Hadoop fails.
         """
@@ -209,7 +209,7 @@ class LocalFS(FS):
         os.replace(source, target)
 
     def delete(self, fs_path: str) -> None:
-        """Remove a file, or a folder with all that is in it; nothing where it is not there.
+        """Remove a file, or a folder with all that is in it; nothing if it is missing.
 
         Args:
             fs_path: of the file or folder.
@@ -382,7 +382,7 @@ class HDFSClient(FS):
     rename = mv
 
     def delete(self, fs_path: str) -> None:
-        """Remove a file, or a folder with all that is in it; nothing where it is not there.
+        """Remove a file, or a folder with all that is in it; nothing if it is missing.
 
         Args:
             fs_path: of the file or folder.
