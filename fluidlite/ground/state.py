@@ -167,6 +167,9 @@ training: StateSlot[bool] = slot("training", lambda: True)
 #: no dimensions
 builds: StateSlot[bool] = slot("paddle 2 builds programs", lambda: False)
 
+#: whether numbers beside doubles are doubles; fluid's programs round them to single precision
+keeps_doubles: StateSlot[bool] = slot("numbers beside doubles are doubles", lambda: False)
+
 
 #: whether element types and values print as in paddle 2: under the alias, in programs for it
 as_paddle_2: StateSlot[bool] = slot("prints as in paddle 2", lambda: False)

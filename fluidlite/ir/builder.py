@@ -11,7 +11,7 @@ from .. import unique_name
 from ..errors import ArgumentError, AttributeValueError, ShapeError
 from ..ground import state
 from ..ground.dtypes import DType
-from ..opdef.arithmetic import WITH_NUMBER, Arithmetic
+from ..opdef.arithmetic import WITH_NUMBER, Arithmetic, is_rounded
 from ..opdef.attribute import whole_number
 from ..opdef.definition import Op
 from ..opdef.interpreter import Interpreter
@@ -90,9 +90,11 @@ class Builder(Interpreter):
                     )
             else:
                 plain = False
-            if plain:
+            is_double = x.dtype is DType.FP64 and state.keeps_doubles.get()
+            if plain and not (is_double and is_rounded(method, number)):
                 return self.scale(x, **WITH_NUMBER[method](number))
-            other = self._filled_like(x, number) if reflected else self._scalar(x, number)
+            value = {"str_value": repr(number)} if is_double else {"value": number}
+            other = self._filled_like(x, value) if reflected else self._scalar(x, value)
             other.stop_gradient = True
         elif other.dtype.is_complex and not x.dtype.is_complex:
             if not x.dtype.is_float:
@@ -107,21 +109,16 @@ class Builder(Interpreter):
         axis = 0 if first else -1
         return getattr(self, operator)(left, right, axis=axis)
 
-    def _scalar(self, x: Variable, number: float) -> Variable:
+    def _scalar(self, x: Variable, value: Mapping[str, Any]) -> Variable:
         shape = [] if x.has_shape and not x.shape else [1]
-        return self.fill_constant(shape=shape, dtype=x.dtype, value=number)
+        return self.fill_constant(shape=shape, dtype=x.dtype, **value)
 
-    def _filled_like(self, x: Variable, number: float) -> Variable:
+    def _filled_like(self, x: Variable, value: Mapping[str, Any]) -> Variable:
         if -1 not in x.shape:
-            return self.fill_constant(shape=x.shape, dtype=x.dtype, value=number)
+            return self.fill_constant(shape=x.shape, dtype=x.dtype, **value)
         unknown = x.shape.index(-1)
         return self.fill_constant_batch_size_like(
-            x,
-            shape=x.shape,
-            dtype=x.dtype,
-            value=number,
-            input_dim_idx=unknown,
-            output_dim_idx=unknown,
+            x, shape=x.shape, dtype=x.dtype, input_dim_idx=unknown, output_dim_idx=unknown, **value
         )
 
     def item(self, x: Variable, item: Any) -> Variable:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ground.tracebacks import cut
+from .attribute import single_precision
 
 #: Python's method -> the operator of two values
 BINARY = {
@@ -66,6 +67,12 @@ WITH_NUMBER: dict[str, Callable[[float], dict[str, float]]] = {
     "__rsub__": lambda n: {"scale": -1.0, "bias": n},
     "__rmul__": lambda n: {"scale": n},
 }
+
+
+def is_rounded(method: str, number: float) -> bool:
+    """Whether an attribute rounds what Python's method means with a number on the right."""
+    means = WITH_NUMBER.get(method, lambda n: {"value": n})(number)
+    return any(single_precision(n) != n for n in means.values())
 
 
 class Arithmetic:

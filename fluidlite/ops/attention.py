@@ -32,7 +32,7 @@ class Attends(Op, abstract=True):
 
     def scores(self, f: Any, q: Value, k: Value, scale: float, mask: Value | None) -> Value:
         """How well keys fit queries, [..., T, S]."""
-        fits = f.matmul(f.scale(q, scale=scale), k, transpose_Y=True)
+        fits = f.matmul(q * scale, k, transpose_Y=True)
         return fits if mask is None else f.elementwise_add(fits, mask)
 
     def hidden(self, f: Any, seen: Value, like: Value) -> Value:

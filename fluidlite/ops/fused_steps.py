@@ -155,7 +155,7 @@ class fused_softplus(Activated):
     def expand(self, f: Any, X: Value) -> Value:
         x = f.scale(X, scale=self.beta)
         large = f.greater_than(x, f.fill_any_like(x, value=self.threshold))
-        out = f.where(large, X, f.scale(f.softplus(x), scale=1 / self.beta))
+        out = f.where(large, X, f.softplus(x) * (1 / self.beta))
         return self.activated(f, out, self.fuse_activation, self.fuse_alpha, self.fuse_beta)
 
 

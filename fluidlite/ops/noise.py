@@ -186,7 +186,7 @@ class gumbel_softmax(Op):
             if not soft.shape:
                 return f.fill_zeros_like(flow)
             along = f.reduce_sum(flow * soft, dim=[self.axis], keep_dim=True)
-            return f.scale(soft * (flow - along), scale=1 / self.temperature)
+            return soft * (flow - along) * (1 / self.temperature)
 
         return dict(X=dx)
 

@@ -40,7 +40,7 @@ class label_smooth(Op):
         return (1.0 - self.epsilon) * X + self.epsilon * prior
 
     def grad(self, f: Any, dOut: Value) -> Rules:
-        return dict(X=lambda: f.scale(dOut, scale=1.0 - self.epsilon))
+        return dict(X=lambda: dOut * (1.0 - self.epsilon))
 
 
 class sigmoid_cross_entropy_with_logits(Op):

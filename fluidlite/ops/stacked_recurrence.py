@@ -203,7 +203,7 @@ class rnn(DropsBetweenLayers, StackedRecurrence):
             return None
         share = 1 - self.dropout_prob
         kept = f.cast(drawn, in_dtype=DType.UINT8, out_dtype=Input.dtype)
-        return f.scale(kept, scale=1 / share if share else 0.0)
+        return kept * (1 / share if share else 0.0)
 
     def grad(
         self, f, Input, PreState, WeightList, SequenceLength, DropoutState, dOut=None, dState=None

@@ -13,8 +13,7 @@ from ..ground.dtypes import DType
 from ..ir.block import Block
 from ..ir.builder import Builder, op_width
 from ..ir.variable import Variable
-from ..opdef.arithmetic import WITH_NUMBER, InterpretedValue
-from ..opdef.attribute import single_precision
+from ..opdef.arithmetic import InterpretedValue, is_rounded
 from ..opdef.definition import Op
 from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Interpreter
@@ -61,10 +60,9 @@ class BatchedValue(InterpretedValue):
         return len(self.shape)
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
-        if isinstance(other, (int, float)) and self.dtype is DType.FP64:
-            means = WITH_NUMBER.get(method, lambda n: {"value": n})(other)
-            if any(single_precision(n) != n for n in means.values()):  # as attributes hold it
-                other = self.f.number(other, self)
+        is_number = isinstance(other, (int, float))
+        if is_number and self.dtype is DType.FP64 and is_rounded(method, other):
+            other = self.f.number(other, self)
         return super()._combine(method, operator, other, reflected)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import unique_name
 from ..errors import ArgumentError
+from ..ground.state import keeps_doubles
 from ..ir.analysis import blocks_driven_by, undeclared_inside
 from ..ir.block import Block
 from ..ir.builder import Builder
@@ -53,7 +54,7 @@ def expand(
 
     def change(copied: Program) -> None:
         current, undeclared = copied.current_block_idx, undeclared_inside(copied)
-        with unique_name.guard(FreeNames(copied)):
+        with unique_name.guard(FreeNames(copied)), keeps_doubles.guard(True):
             for block in copied.blocks:
                 copied.current_block_idx = block.idx  # where arithmetic on variables goes
                 unknown = undeclared.get(block.idx, set())

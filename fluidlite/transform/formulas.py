@@ -17,6 +17,7 @@ from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from .selecting import names_in_block_0
+from .spellings import filled_number
 
 _WIDTH = 72  #: letters of a line; what is longer gets a name of its own
 
@@ -421,7 +422,7 @@ def _cast(op: Operator, term: Terms) -> Term | None:
 
 
 def _constant(op: Operator, term: Terms) -> Term | None:
-    return None if op.inputs.get("ValueTensor") else _number(op.attr("value"))
+    return None if op.inputs.get("ValueTensor") else _number(filled_number(op.attrs))
 
 
 def _listed(op: Operator, term: Terms) -> Term | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..ground.dtypes import DType
 from ..layers import abs as absolute
 from ..layers import (
     elementwise_max,
@@ -21,6 +22,7 @@ from ..layers import (
     transpose,
     zeros_like,
 )
+from ..opdef.attribute import single_precision
 from .rules import Rule, attributes
 
 
@@ -71,7 +73,11 @@ def _is_within(sizes: Any, shape: Any) -> bool:
 
 
 def _fits(x: Any, *factors: float) -> bool:
-    """Whether a value may be multiplied by numbers together: of integers each product is cut."""
+    """Whether numbers may be attributes beside a value: of integers each product is cut, and single
+    precision, which attributes have, rounds numbers beside doubles.
+    """
+    if x.dtype is DType.FP64:
+        return all(single_precision(factor) == factor for factor in factors)
     return x.dtype.is_float or all(float(factor).is_integer() for factor in factors)
 
 
@@ -100,7 +106,7 @@ LAWS: tuple[Law, ...] = (
          lambda x: _scaled(_scaled(x, "a", "c"), "b", "d"),
          lambda x, a, b, c, d: scale(x, a * b, b * c + d),
          lambda x, a, b, c, d: (
-             _fits(x, a, b, c, d) and abs(a * b) < 1e30 and abs(b * c + d) < 1e30
+             _fits(x, a, b, c, d, a * b, b * c + d) and abs(a * b) < 1e30 and abs(b * c + d) < 1e30
          )),
     _law("(a x) y = a (x y)", lambda x, y: attributes(scale(x), a="scale") * y,
          lambda x, y, a: scale(x * y, a),

@@ -14,7 +14,7 @@ from ..opdef.definition import lookup
 from ..opdef.spec import Spec
 from .block_values import BlockValues, Spelt, Value
 from .patterns import PatternNode, Variant
-from .spellings import readings
+from .spellings import filled_number, readings
 
 
 @dataclass(eq=False)
@@ -94,9 +94,10 @@ class Match:
         named: dict[str, Any] = {}
         for node in self.variant.nodes:
             for attribute, name in node.captured.items():
-                named[name] = self._reading_of(node).attrs.get(
-                    attribute, lookup(node.type).attributes[attribute].default
-                )
+                attrs = self._reading_of(node).attrs
+                is_number = node.type == "fill_constant" and attribute == "value"
+                default = lookup(node.type).attributes[attribute].default
+                named[name] = filled_number(attrs) if is_number else attrs.get(attribute, default)
         return {**named, **self.variant.functions}
 
     def _reading_of(self, node: PatternNode) -> Spelt:

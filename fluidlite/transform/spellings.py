@@ -206,7 +206,7 @@ def same_attribute(
     if type == "cast" and name == "in_dtype":
         return True  # X knows its element type
     if type == "fill_constant" and name in ("value", "str_value"):
-        return bool(np.float32(_number(wanted)) == np.float32(_number(there)))
+        return bool(np.float32(filled_number(wanted)) == np.float32(filled_number(there)))
     if type == "scale" and name == "bias_after_scale":
         scale = definition.attributes["bias"].default
         return not there.get("bias", scale) or there.get("scale", 1.0) == 1.0
@@ -220,7 +220,7 @@ def same_attribute(
     return bool(mine == theirs)
 
 
-def _number(attrs: Mapping[str, Any]) -> float:
+def filled_number(attrs: Mapping[str, Any]) -> float:
     """The number of ``fill_constant``; NaN, which equals nothing, where the text is none."""
     text = attrs.get("str_value")
     try:

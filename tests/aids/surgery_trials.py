@@ -19,6 +19,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from random_programs.program import batch, build, recipe
+from random_programs.ways import TOLERANCE, apart
 
 import fluidlite as fluid
 from fluidlite import transform
@@ -81,9 +82,8 @@ class Subject:
                 other = mine.get(name(key))
                 if value is None or isinstance(value, list) or other is None:
                     continue
-                np.testing.assert_allclose(
-                    np.asarray(other), np.asarray(value), rtol=1e-6, atol=1e-8, err_msg=key
-                )
+                how = apart(other, value, TOLERANCE[DTYPE])
+                assert not how, f"{key}: {how}"
 
 
 def base(name):

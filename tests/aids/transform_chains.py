@@ -15,11 +15,12 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
-from surgery_trials import Subject
+import numpy as np
+from surgery_trials import DTYPE, Subject, is_random
 
 import fluidlite as fluid
 from fluidlite import layers, transform
-from fluidlite.errors import ArgumentError
+from fluidlite.errors import ArgumentError, FluidError
 from fluidlite.ir.compare import differences
 from fluidlite.ir.operator import OpRole
 
@@ -128,9 +129,40 @@ def passed(main, subject):
     return transform.Pipeline([nothing]).run(main).program
 
 
+def _is_plain(value):
+    """Whether a value is an array without sequences."""
+    return isinstance(value, (np.ndarray, fluid.LoDTensor)) and not getattr(value, "lod", list)()
+
+
+def vmapped(main, subject):
+    """For three examples at once; from here on what runs for one after the other gave is right."""
+    feed, rows = subject.feeds[0], subject.values[0]
+    inputs = [n for n, value in feed.items() if getattr(value, "dtype", None) == DTYPE]
+    known = main.global_block().vars
+    fetch = [name for name, value in rows.items() if name in known and _is_plain(value)]
+    fetch = [name for name in fetch if not known[name].persistable]
+    if not inputs or not fetch or is_random(main):
+        return main
+    try:
+        program, _, outputs = transform.vmap(main, inputs, fetch)
+    except FluidError:  # sequences, and states of each example, are refused
+        return main
+    one, results = subject.main, []
+    examples = [{**feed, **{n: feed[n] * (1 + 0.01 * k) for n in inputs}} for k in range(3)]
+    subject.fetch = fetch
+    for subject.feeds in [[example] for example in examples]:
+        results += subject.computed(one, subject.startup)
+    subject.feeds = [{**feed, **{n: np.stack([e[n] for e in examples]) for n in inputs}}]
+    values = [np.stack([row[name] for row in results]) for name in fetch]
+    subject.fetch = [variable.name for variable in outputs]
+    subject.values = [dict(zip(subject.fetch, values, strict=True))]
+    subject.main, subject.text = program, str(program)
+    return program
+
+
 TRANSFORMATIONS = [
     *(parsed, simplified, exactly_simplified, shared, folded, specialized, expanded, outlined),
-    *(probed, patched, rewritten, passed),
+    *(probed, patched, rewritten, passed, vmapped),
 ]
 
 

@@ -165,3 +165,28 @@ def test_factors_that_cut_integers_are_not_multiplied():
     values = np.array([1, 3, 5])
     for before, after in zip(run(main(), fetches, x=values), run(simple, fetches, x=values)):
         np.testing.assert_array_equal(before, after)
+
+
+def test_numbers_beside_doubles_are_not_rounded():
+    x = fluid.data("x", [6], "float64")
+    x.stop_gradient = False
+    third = L.fill_constant([1], "float64", 1 / 3)
+    loss = L.mean(L.scale(L.scale(third * x, 0.1), 0.7) * x)
+    gradient = fluid.gradients(loss, x)[0]
+    fed = np.linspace(1.0, 2.0, 6)
+    wanted = run(main(), [loss, gradient], x=fed)
+    simple = transform.simplify(main(), [loss, gradient])
+    for mine, right in zip(run(simple, [loss.name, gradient.name], x=fed), wanted, strict=True):
+        np.testing.assert_allclose(mine, right, rtol=1e-14)
+
+
+def test_a_constant_whose_number_is_a_text_is_that_number():
+    x = fluid.data("x", [3])
+    out = L.assign(x)
+    half = main().global_block().create_var(name="half", shape=[1], dtype="float32")
+    attrs = {"shape": [1], "dtype": "float32", "str_value": "0.5"}
+    main().global_block().append_op("fill_constant", {}, {"Out": half}, attrs)
+    product = half * out
+    simple = transform.simplify(main(), product)
+    assert [op.attr("scale") for op in simple.global_block().ops if op.type == "scale"] == [0.5]
+    assert "0.5" in str(transform.formula(main(), product))
