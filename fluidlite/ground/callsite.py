@@ -40,7 +40,9 @@ class CallSite(NamedTuple):
     @property
     def frames(self) -> tuple[str, ...]:
         """What program files say of it: the stack, or a line of that form."""
-        return self.stack or (f'  File "{self.file}", line {self.line}',)
+        if self.stack or self.file == "?":
+            return self.stack
+        return (f'  File "{self.file}", line {self.line}',)
 
 
 def call_site(stack: tuple[str, ...]) -> CallSite | None:

@@ -92,9 +92,10 @@ def leaky_relu_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
         return None
     dtype = Out.dtype.dtype
     more, least = np.asarray(1 - op.alpha, dtype), np.asarray(op.alpha, dtype)
+    rises = np.greater_equal if op.rises_at_0 and op.alpha else np.greater
 
     def run(value: Any, g: Any, out: Any = None) -> Any:
-        slope = np.greater(value, 0).astype(dtype)
+        slope = rises(value, 0).astype(dtype)
         np.multiply(slope, more, out=slope)
         np.add(slope, least, out=slope)
         return np.multiply(g, slope, out=out)

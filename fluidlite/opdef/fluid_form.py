@@ -47,8 +47,6 @@ class FluidForm:
     counted: tuple[str, ...] = ()
     #: slots that paddle 2 has, and fluid 1.8 does not
     newer: tuple[str, ...] = ()
-    #: outputs that paddle 2's gradient operator has, too, and that nothing reads
-    spare: tuple[str, ...] = ()
     #: outputs that fluid's gradient operator has, and that nothing needs
     unmade: tuple[str, ...] = ()
 
@@ -71,7 +69,7 @@ class FluidForm:
                     f"{type}: FluidForm({name}=...) expects a tuple of slots, got {slots!r}"
                 )
             known = {*(outputs if name in of_outputs else inputs)}
-            known.update(outputs if name in ("carried", "newer", "spare") else ())
+            known.update(outputs if name in ("carried", "newer") else ())
             for slot in slots:
                 if slot not in known:
                     raise DefinitionError(

@@ -343,9 +343,14 @@ class thresholded_relu(Unary):
 
 
 class leaky_relu(UseMkldnn, Unary):
-    """Out = X where X > 0, alpha X elsewhere."""
+    """Out = X where X > 0, alpha X elsewhere.
+
+    alpha: the slope below 0.
+    rises_at_0: paddle 2's form: the slope at 0 is 1, not alpha; unless alpha is 0, too.
+    """
 
     alpha: float = 0.02
+    rises_at_0: bool = attr(False, edition=True)
 
     def epilogue(self, x: Spec) -> Epilogue | None:
         return Epilogue(self.type, (self.alpha,))
@@ -359,7 +364,11 @@ class leaky_relu(UseMkldnn, Unary):
                 "the gradient of leaky_relu is found from the sign of Out, which needs alpha >= 0; "
                 f"got alpha={self.alpha}"
             )
-        return dict(X=lambda: dOut * (above(f, Out, 0.0) * (1 - self.alpha) + self.alpha))
+
+        slope = lambda rises: rises * (1 - self.alpha) + self.alpha
+        if self.rises_at_0 and self.alpha:
+            return dict(X=lambda: dOut * slope(1.0 - indicator(f, Out < 0.0, Out)))
+        return dict(X=lambda: dOut * slope(above(f, Out, 0.0)))
 
 
 class hard_shrink(Unary):

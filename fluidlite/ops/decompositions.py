@@ -224,26 +224,32 @@ class eigvalsh(OfMatrices):
 
     X: symmetric matrices, of which one triangle is read.
     Eigenvalues: the least first, [..., n].
-    Eigenvectors: left out.
+    Eigenvectors: of length 1, for the gradient; computed where there is a variable for them.
     UPLO: "L" for the lower triangle, else the upper one.
-    is_test: not read: a gradient computes the eigenvectors that it needs.
+    is_test: not read.
     """
 
     signature = "X -> Eigenvalues, Eigenvectors?~!"
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
+    sees_outputs: ClassVar[bool] = True
     UPLO: str = "L"
     is_test: bool = attr(False, inert=True)
 
     def infer(self, X: Spec) -> Specs:
         need_square(X=X)
-        return X.with_shape(X.shape[:-1]).with_dtype(X.dtype.part), None
+        values = X.with_shape(X.shape[:-1]).with_dtype(X.dtype.part)
+        return values, X if "Eigenvectors" in self.output_widths else None
 
     def run(self, xp: Any, X: Array) -> Arrays:
+        if "Eigenvectors" in self.output_widths:
+            return xp.eigh(X, self.UPLO != "L")
         return xp.eigvalsh(X, self.UPLO != "L"), None
 
-    def grad(self, f: Any, X: Value, dEigenvalues: Value) -> Rules:
+    def grad(
+        self, f: Any, dEigenvalues: Value, X: Value = None, Eigenvectors: Value = None
+    ) -> Rules:
         def dX():
-            _, v = f.eigh(X, UPLO=self.UPLO)
+            v = f.eigh(X, UPLO=self.UPLO)[1] if Eigenvectors is None else Eigenvectors
             return times_turned(f, v * as_row(f, dEigenvalues), v)
 
         return dict(X=dX)

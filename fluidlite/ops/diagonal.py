@@ -357,7 +357,7 @@ class off_diagonal(Detached):
 class fill_diagonal_tensor(Op):
     """Out = X with Y on the diagonals of the matrices in two dimensions.
 
-    Y: the diagonals, along its last dimension.
+    Y: the diagonals, along its last dimension; of a matrix, of shape [1, n] too.
     offset: 0 the main diagonal; above 0 that many columns to the right, below 0 rows down.
     dim1, dim2: the dimensions of rows and columns; may count from the end.
     """
@@ -376,15 +376,34 @@ class fill_diagonal_tensor(Op):
 
     def infer(self, X: Spec, Y: Spec) -> Specs:
         same_dtype(X=X, Y=Y)
-        need_shape("Y", Y, self.taking.infer(X).shape, "the diagonals of X")
+        shape = self.taking.infer(X).shape
+        if X.ndim != 2 or Y.ndim != 2:
+            need_shape("Y", Y, shape, "the diagonals of X")
+        else:
+            need_shape("Y", Y, (1, *shape), "the diagonal of X")
         return X
 
     def expand(self, f: Any, X: Value, Y: Value) -> Value:
+        return self.placed(f, X, Y)
+
+    def placed(self, f: Any, X: Value, Y: Value | None) -> Value:
+        """X with Y, or zeros, on the diagonals."""
         rows, columns = (X.shape[d] for d in self.taking.dims(len(X.shape)))
         there = f.take_diagonal(X, **self.taking.place)
         placed = dict(num_rows=rows, num_columns=columns, **self.taking.place)
         on = f.place_diagonal(f.fill_any_like(there, value=1.0), **placed)
-        return f.where(f.equal(on, f.fill_zeros_like(on)), X, f.place_diagonal(Y, **placed))
+        if Y is None:
+            diagonal = f.fill_zeros_like(on)
+        else:
+            diagonal = f.place_diagonal(f.reshape(Y, shape=there.shape), **placed)
+        return f.where(f.equal(on, f.fill_zeros_like(on)), X, diagonal)
+
+    def grad(self, f: Any, dOut: Value, Y: Value | None = None) -> Rules:
+        def taken():
+            flow = f.take_diagonal(dOut, **self.taking.place)
+            return flow if Y is None else f.reshape(flow, shape=Y.shape)
+
+        return dict(X=lambda: self.placed(f, dOut, None), Y=taken)
 
 
 class TriangleIndices(Detached, abstract=True):

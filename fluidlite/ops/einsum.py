@@ -22,7 +22,8 @@ class einsum(Op):
     left; what two of them share is one product of matrices.
 
     Operands: tensors.
-    InnerCache, XShape: not computed.
+    InnerCache: the operands, for the gradient operator of paddle 2; only where it has variables.
+    XShape: not computed.
     equation: the indices of each operand, with commas between, "->", and those of the result;
         without an arrow, those that occur once, in alphabetical order.  "..." stands for the
         dimensions in front that are not named.
@@ -31,6 +32,7 @@ class einsum(Op):
     signature = "Operands* -> Out, InnerCache*?!~, XShape*?!~"
     of_complex: ClassVar[OfComplex | None] = HOLOMORPHIC
     lod: ClassVar[str | None] = None
+    sees_outputs: ClassVar[bool] = True
     equation: str = REQUIRED
 
     def width(self, Operands: list[Any]) -> int:
@@ -42,7 +44,8 @@ class einsum(Op):
         for indices, operand in zip(names, Operands):
             for name, size in zip(indices, operand.shape):
                 sizes[name] = self.common(name, sizes.get(name, 1), size)
-        return Operands[0].with_shape([sizes[name] for name in result]), None, None
+        operands = Operands if "InnerCache" in self.output_widths else None
+        return Operands[0].with_shape([sizes[name] for name in result]), operands, None
 
     def common(self, name: str, a: int, b: int) -> int:
         """The size of an index, from two operands; sizes of 1 stretch."""
@@ -103,7 +106,8 @@ class einsum(Op):
         order = [current.index(n) for n in result]
         ordered = order == sorted(order)
         out = f.assign(tensor) if ordered else f.transpose(tensor, axis=order)
-        return out, None, None
+        kept = "InnerCache" in self.output_widths
+        return out, [f.assign(operand) for operand in Operands] if kept else None, None
 
 
 def _summed(f: Any, names: str, x: Value, gone: list[str]) -> tuple[str, Value]:

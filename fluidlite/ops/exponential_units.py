@@ -1,4 +1,4 @@
-"""Rectifiers that go down to a limit as exponential functions do."""
+"""Rectifiers that fall below 0: to a limit, as exponential functions do, or with any slope."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..opdef.annotations import Array, Rules, Value
 from ..opdef.spec import Spec
 from ..opdef.structure import Epilogue
 from .activation import above
+from .elementwise import indicator
 from .unary import Unary
 
 
@@ -82,3 +83,21 @@ class selu(Unary):
             return dOut * (positive * self.scale + below)
 
         return dict(X=dx)
+
+
+class leaky_relu_v2(Unary):
+    """Out = X where X > 0, alpha X elsewhere, for slopes of any sign: the gradient reads X, as that
+    of paddle 2 does.
+
+    alpha: the slope below 0.  At 0 the slope is 1.
+    """
+
+    alpha: float = 0.02
+
+    def expand(self, f: Any, X: Value) -> Value:
+        below = f.elementwise_min(X, f.fill_zeros_like(X))
+        return f.elementwise_add(f.relu(X), f.scale(below, scale=self.alpha))
+
+    def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
+        falls = lambda: indicator(f, X < 0.0, X) * (1 - self.alpha)
+        return dict(X=lambda: dOut * (1.0 - falls()))

@@ -28,6 +28,9 @@ class fused_softmax_mask(Op):
     def expand(self, f: Any, X: Value, Mask: Value) -> Value:
         return f.softmax(f.elementwise_add(X, Mask), axis=-1)
 
+    def grad(self, f: Any, Out: Value, dOut: Value) -> Rules:
+        return dict(X=lambda: softmax_cotangent(f, Out, dOut, -1))
+
 
 class fused_softmax_mask_upper_triangle(Op):
     """Out = the softmax of the elements of X that are not above the diagonal, along the last

@@ -59,9 +59,7 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
         "Y, MeanOut, VarianceOut, SavedMean~, SavedVariance~, ReserveSpace?!~"
     )
     statistics = ("Mean", "Variance")
-    fluid: ClassVar[FluidForm] = FluidForm(
-        bare_gradients=True, carried=statistics, spare=("MeanOut", "VarianceOut")
-    )
+    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True, carried=statistics)
     is_test: bool = False
     momentum: float = 0.9
     epsilon: float = 1e-5
@@ -309,20 +307,21 @@ class instance_norm(PerChannel):
     epsilon: keeps the square root away from 0.
     """
 
-    signature = "X, Scale, Bias -> Y, SavedMean~, SavedVariance~"
+    signature = "X, Scale?, Bias? -> Y, SavedMean~, SavedVariance~"
     epsilon: float = 1e-5
 
-    def infer(self, X: Spec, Scale: Spec, Bias: Spec) -> Specs:
+    def infer(self, X: Spec, Scale: Spec | None, Bias: Spec | None) -> Specs:
         self.check(X, X.shape[1] if X.ndim > 1 else -1, Scale=Scale, Bias=Bias)
         one = X.with_shape([flat(X.shape, 2)[0]])
         return X, one, one
 
-    def run(self, xp: Any, X: Array, Scale: Array, Bias: Array) -> Arrays:
+    def run(self, xp: Any, X: Array, Scale: Array | None, Bias: Array | None) -> Arrays:
         x = xp.reshape(X, (*X.shape[:2], math.prod(X.shape[2:])))
         mean = means(xp, x, 2)
         centred = x - mean
         inverse = 1 / xp.sqrt(means(xp, centred * centred, 2) + self.epsilon)
-        y = centred * (inverse * Scale[:, None]) + Bias[:, None]
+        y = centred * (inverse if Scale is None else inverse * Scale[:, None])
+        y = y if Bias is None else y + Bias[:, None]
         return xp.reshape(y, X.shape), xp.reshape(mean, (-1,)), xp.reshape(inverse, (-1,))
 
     def grad(self, f, X, Scale, SavedMean, SavedVariance, dY, dSavedMean=None, dSavedVariance=None):
@@ -331,7 +330,7 @@ class instance_norm(PerChannel):
         centred = lambda: f.elementwise_sub(matrix(X), SavedMean, axis=0)
 
         def dx():
-            g = matrix(f.elementwise_mul(dY, Scale, axis=1))
+            g = matrix(dY if Scale is None else f.elementwise_mul(dY, Scale, axis=1))
             cube = SavedVariance * SavedVariance * SavedVariance
             twice = None if dSavedVariance is None else -cube * dSavedVariance
             out = through_rows(f, g, centred(), SavedVariance, dSavedMean, twice)

@@ -382,6 +382,14 @@ class channel_shuffle(InEitherLayout):
     def rearranged(self, f: Any, x: Value) -> Value:
         return f.shuffle_channel(x, group=self.groups)
 
+    def grad(self, f: Any, dOut: Value) -> Rules:
+        def dealt_back():
+            channels = dOut.shape[1 if self.data_format == "NCHW" else 3]
+            back = dict(groups=channels // self.groups, data_format=self.data_format)
+            return f.channel_shuffle(dOut, **back)
+
+        return dict(X=dealt_back)
+
 
 class pixel_unshuffle(InEitherLayout):
     """Smaller images of more channels: squares of places laid out as channels, ``pixel_shuffle``
@@ -408,6 +416,10 @@ class pixel_unshuffle(InEitherLayout):
         spread = f.reshape(x, shape=[n, c, h // r, r, w // r, r])
         squares = f.transpose(spread, axis=[0, 1, 3, 5, 2, 4])
         return f.reshape(squares, shape=[n, c * r * r, h // r, w // r])
+
+    def grad(self, f: Any, dOut: Value) -> Rules:
+        spread = dict(upscale_factor=self.downscale_factor, data_format=self.data_format)
+        return dict(X=lambda: f.pixel_shuffle(dOut, **spread))
 
 
 class fold(Unfolding):

@@ -100,16 +100,25 @@ class Reduce(OneNumber, abstract=True):
 
 
 class reduce_sum(Reduce):
-    """Out = the sum of X over ``dim``."""
+    """Out = the sum of X over ``dim``.
+
+    widens: paddle 2's form: the sum of truth values, and of integers, is int64.
+    """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     of_bfloat16: ClassVar[bool] = True
+    widens: bool = attr(False, edition=True)
 
     def sums_rows(self, x: Spec) -> bool:
-        return x.ndim == 2 and self.axes(2) == (0,) and self.out_dtype == -1
+        return x.ndim == 2 and self.axes(2) == (0,) and self.out_dtype == -1 and not self.widens
+
+    def infer(self, X: Spec) -> Spec:
+        widened = self.widens and X.dtype in (DType.BOOL, DType.INT32)
+        return super().infer(X.with_dtype(DType.INT64) if widened else X)
 
     def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
-        return xp.sum(X, axis=axis, dtype=X.dtype, keepdims=keepdims)
+        widened = self.widens and self.out_dtype == -1 and X.dtype.name in ("bool", "int32")
+        return xp.sum(X, axis=axis, dtype="int64" if widened else X.dtype, keepdims=keepdims)
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: self.spread(f, dOut, X))

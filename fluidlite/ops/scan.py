@@ -52,11 +52,13 @@ class cumsum(Op):
             out = xp.moveaxis(rows, 0, self.axis)
         return xp.flip(out, self.axis) if self.reverse else out
 
-    def grad(self, f: Any, dOut: Value) -> Rules:
-        if self.flatten:  # the rule does not read X, so that it is not kept: fluid 1.8's does not
+    def grad(self, f: Any, dOut: Value, X: Value | None = None) -> Rules:
+        attrs = dict(exclusive=self.exclusive, reverse=not self.reverse)
+        if not self.flatten:
+            return dict(X=lambda: f.cumsum(dOut, axis=self.axis, **attrs))
+        if X is None:
             raise UnsupportedError("cumsum: no gradient with flatten=True; reshape X first")
-        attrs = dict(axis=self.axis, exclusive=self.exclusive, reverse=not self.reverse)
-        return dict(X=lambda: f.cumsum(dOut, **attrs))
+        return dict(X=lambda: f.reshape(f.cumsum(dOut, axis=0, **attrs), shape=X.shape))
 
 
 class roll(Op):

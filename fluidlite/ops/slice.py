@@ -17,14 +17,15 @@ from .given import foretold, numbers
 
 
 def cut(size: int, start: int, end: int, stride: int, axis: int) -> slice:
-    """What a slice takes from ``size`` elements, as a slice without negative numbers.
+    """What a slice takes from ``size`` elements, as a slice without negative numbers.  One that
+    runs backwards to -1 ends with the first element.
 
     Raises:
         ShapeError: nothing.
     """
     if stride == 0:
         raise AttributeValueError(f"expected strides other than 0, got 0 for axis {axis}")
-    taken = slice(start, end, stride)
+    taken = slice(start, None if end == -1 and stride < 0 else end, stride)
     first, last, _ = taken.indices(size)
     if not range(first, last, stride):
         raise ShapeError(

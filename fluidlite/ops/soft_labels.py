@@ -47,7 +47,8 @@ class sigmoid_cross_entropy_with_logits(Op):
     """``-Label * log(p) - (1 - Label) * log(1 - p)`` with ``p = sigmoid(X)``, for each element.
 
     X: unnormalised logarithms of odds, float.
-    pos_weight: what each element of Out is multiplied by.
+    pos_weight: the loss is ``(1 - Label) * X - pos_weight * log(p)`` where it is given: 1 and
+        ``Label`` times the weight of the class less 1.
     Label: probabilities, of the shape and element type of X; classes that do not exclude each other
         have one each.
     normalize: divide by the number of labels that are not ignored.
@@ -69,8 +70,11 @@ class sigmoid_cross_entropy_with_logits(Op):
 
     def run(self, xp: Any, X: Array, Label: Array, pos_weight: Array | None) -> Array:
         counted = xp.trunc(Label) != self.ignore_index
-        loss = xp.maximum(X, 0) - X * Label + xp.log1p(xp.exp(-xp.abs(X)))
-        loss = loss if pos_weight is None else loss * pos_weight
+        small = xp.log1p(xp.exp(-xp.abs(X)))
+        if pos_weight is None:
+            loss = xp.maximum(X, 0) - X * Label + small
+        else:
+            loss = (1 - Label) * X + pos_weight * (small + xp.maximum(-X, 0))
         loss = xp.where(counted, loss, xp.zeros_like(loss))
         if not self.normalize:
             return loss
@@ -81,8 +85,10 @@ class sigmoid_cross_entropy_with_logits(Op):
             whole = f.cast(Label, in_dtype=Label.dtype, out_dtype=DType.INT32)
             ignored = f.fill_any_like(whole, value=self.ignore_index)
             counted = f.cast(f.not_equal(whole, ignored), in_dtype=DType.BOOL, out_dtype=X.dtype)
-            slope = (f.sigmoid(X) - Label) * counted * dOut
-            slope = slope if pos_weight is None else slope * pos_weight
+            slope = f.sigmoid(X) - Label
+            if pos_weight is not None:
+                slope = slope + (1.0 - pos_weight) * f.sigmoid(-X)
+            slope = slope * counted * dOut
             if not self.normalize:
                 return slope
             count = f.reduce_sum(counted, reduce_all=True)

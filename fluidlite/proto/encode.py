@@ -14,7 +14,7 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.attribute import REQUIRED
 from .carried import CarriedBlock, CarriedOperator, CarriedProgram, CarriedVariable, PartOrder
-from .newer_programs import SLOTS, TYPES_IN_FILES, is_of_paddle2
+from .newer_programs import SLOTS, TYPES_IN_FILES, is_of_paddle2, renamed_slots
 from .schema import ATTRIBUTE_TYPES, COMPLEX_SCALAR, SCALAR_TYPES
 from .wire import MESSAGE_CLASSES, delimited, varint_bytes, varint_field, write
 
@@ -157,13 +157,14 @@ class Encoder:
             carried, layout = _FRESH, self.layout(op)
         else:
             layout = carried.layout
-        ours, theirs = SLOTS.get(op.type, ("", "")) if self.of_paddle2 else ("", "")
-        inputs, listed = op.inputs, layout.inputs
-        if ours in inputs and theirs not in inputs:
-            inputs = {theirs if slot == ours else slot: names for slot, names in inputs.items()}
-            listed = tuple([theirs if slot == ours else slot for slot in listed])
-        parts = self.slots(1, inputs, listed, carried)
-        parts += self.slots(2, op.outputs, layout.outputs, carried)
+        names = SLOTS.get(op.type, {}) if self.of_paddle2 else {}
+        parts = []
+        for number, slots, listed in (
+            (1, op.inputs, layout.inputs),
+            (2, op.outputs, layout.outputs),
+        ):
+            slots = renamed_slots(slots, names)
+            parts += self.slots(number, slots, renamed_slots(listed, names), carried)
         kind = TYPES_IN_FILES.get(op.type, op.type) if self.of_paddle2 else op.type
         parts.append(delimited(3, self.text(kind)))
         attrs, wires = op.attrs, layout.wires

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..ground.dtypes import Kind
 from ..ir.operator import Operator
@@ -43,12 +44,41 @@ def _counts_padding(op: Operator) -> bool:
 
 
 #: operator in files of paddle 2 -> the operator with its formula
-TYPES = {"adadelta": "adadelta_v2", "adam": "adam_v2", "lamb": "lamb_v2"}
+TYPES = {
+    "adadelta": "adadelta_v2",
+    "adam": "adam_v2",
+    "lamb": "lamb_v2",
+    "leaky_relu_grad": "leaky_relu_v2_grad",
+}
 #: the other way round
 TYPES_IN_FILES = {ours: theirs for theirs, ours in TYPES.items()}
-#: operator -> an input slot here, and what paddle 2 has instead; of ``leaky_relu`` the rule reads
-#: the sign alone, which the argument and the result share
-SLOTS = {"leaky_relu_grad": ("Out", "X"), "meshgrid_grad": ("Out@GRAD", "outputs@GRAD")}
+#: operator -> a slot here, and what paddle 2 has instead; of ``leaky_relu`` the rule reads the sign
+#: alone, which the argument and the result share; of ``einsum`` the other one holds the operands
+SLOTS = {
+    "einsum_grad": {"Operands": "InnerCache"},
+    "fused_softmax_mask_grad": {"Out": "Softmax"},
+    "fused_softmax_mask_upper_triangle_grad": {"Out": "Softmax"},
+    "leaky_relu_grad": {"Out": "X"},
+    "meshgrid_grad": {"Out@GRAD": "outputs@GRAD"},
+    "nextafter": {"X": "x", "Y": "y", "Out": "out"},
+}
+
+
+def renamed_slots(slots: Any, names: Mapping[str, str]) -> Any:
+    """Variables by slot, or names of slots, with the slots that have other names renamed.
+
+    Args:
+        slots: a mapping or a tuple.
+        names: old name -> new one; those of slots that exist are left as they are.
+    """
+    new = {old: name for old, name in names.items() if old in slots and name not in slots}
+    if not new:
+        return slots
+    if isinstance(slots, tuple):
+        return tuple([new.get(slot, slot) for slot in slots])
+    return {new.get(slot, slot): variables for slot, variables in slots.items()}
+
+
 #: attribute -> whether an operator that has it means it; others are meant always
 _MEANT: dict[str, Callable[[Operator], bool]] = {
     "clips": _counts_padding,

@@ -19,7 +19,7 @@ from ..opdef.attribute import Attribute, BlockRef, Long
 from ..opdef.definition import Op, find
 from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder, encode_text
-from .newer_programs import SLOTS, TYPES
+from .newer_programs import SLOTS, TYPES, renamed_slots
 from .reading import Reading
 from .schema import ATTRIBUTE_TYPE_OF, ATTRIBUTE_TYPES, COMPLEX_SCALAR, SCALAR_TYPES
 from .wire import MESSAGE_CLASSES, read, write
@@ -47,6 +47,8 @@ _KNOBS_BEGIN = re.compile(
 )
 #: wire types that texts of programs do not have: attributes that nobody declared are kept apart
 _OF_PADDLE_2 = frozenset({"FLOAT64", "FLOAT64S", "SCALAR", "SCALARS", "VAR", "VARS"})
+#: what gradient operators read the shape of an input from
+_SHAPES = ("XShape", "x_shape")
 _WRAPPED: dict[str, Callable[[Any], Any]] = {"LONG": Long, "BLOCK": BlockRef}
 
 
@@ -134,15 +136,15 @@ class OperatorDecoder:
         fields: dict[str, Any],
     ) -> Operator:
         """The operator of a layout with these slots and attributes."""
-        inputs = sides.inputs
-        ours, theirs = SLOTS.get(plan.op_type, ("", "")) if self.encoder.of_paddle2 else ("", "")
-        if theirs in inputs and ours not in inputs:
-            inputs = {ours if slot == theirs else slot: names for slot, names in inputs.items()}
+        inputs, outputs = sides.inputs, sides.outputs
+        if self.encoder.of_paddle2 and plan.op_type in SLOTS:
+            ours = {theirs: ours for ours, theirs in SLOTS[plan.op_type].items()}
+            inputs, outputs = renamed_slots(inputs, ours), renamed_slots(outputs, ours)
         op = Operator(
             block,
             plan.op_type,
             self.ordered(inputs, plan, "input_slots"),
-            self.ordered(sides.outputs, plan, "output_slots"),
+            self.ordered(outputs, plan, "output_slots"),
             attributes,
             lists_given_attrs=plan.bare,
             **fields,
@@ -269,8 +271,11 @@ class OperatorDecoder:
         order = getattr(plan.definition, side)
         if found.keys() <= order.keys():
             return {slot: found[slot] for slot in order if slot in found} if found else found
-        forward = plan.definition.derived_from or plan.definition
-        for slot in found.keys() - order.keys() - set(forward.fluid.spare):
+        forward = plan.definition.derived_from
+        known: set[str] = set()
+        if forward is not None:  # what its gradient operator reads here is enough
+            known = {*forward.input_slots, *forward.output_slots, *_SHAPES}
+        for slot in found.keys() - order.keys() - known:
             what = f"the {side.removesuffix('_slots')} slot {slot!r} of {plan.op_type}"
             self.reading.ignored[what] = None
         return found
@@ -285,11 +290,14 @@ class OperatorDecoder:
         fields: dict[str, Any] = {}
         apart: dict[str, bytes] = {}
         undeclared: dict[str, Any] = {}
+        # an operator of the gradient has attributes of that which it is the gradient of
+        roles = [attr.i for attr, step in zip(attrs, plan.steps) if step.name == "op_role"]
+        is_gradient = bool(roles and roles[0] & 1)
         for attr, step in zip(attrs, plan.steps):
             if not step.wire:
                 apart[step.name] = write(attr)
                 self.reading.charge(200 + len(apart[step.name]), at)
-                if plan.definition is not None:
+                if plan.definition is not None and not is_gradient:
                     self.note_ignored(plan, step, attr)
                 wire = ATTRIBUTE_TYPE_OF.get(attr.type, "")
                 if wire and step.name not in FRAMEWORK_ATTRIBUTES and "BLOCK" not in wire:

@@ -128,7 +128,7 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None)
     if slope < 0:  # the sign of x is not that of the result, which the gradient operator reads
         below = eager.elementwise_min(eager.fill_zeros_like(x), x)
         return add(eager.relu(x), elementary.scale(below, slope))
-    return eager.leaky_relu(x, alpha=slope)
+    return eager.leaky_relu(x, alpha=slope, rises_at_0=True)
 
 
 def elu(x: Tensor, alpha: float = 1.0, name: str | None = None) -> Tensor:

@@ -48,9 +48,14 @@ def affine_channel(graph: OnnxGraph, op: Any, X: Any, Scale: Any, Bias: Any) -> 
 
 @maps("instance_norm")
 def instance_norm(graph: OnnxGraph, op: Any, X: Any, Scale: Any, Bias: Any, want: Any) -> Any:
+    channels = X.sizes[1]
     if want is None or set(want) != {"Y"} or X.dtype != np.float32:
         return NotImplemented
-    return dict(Y=graph.InstanceNormalization(X, Scale, Bias, epsilon=float(op.epsilon)))
+    if channels == -1 and (Scale is None or Bias is None):
+        return NotImplemented
+    scale = np.ones(channels, X.dtype) if Scale is None else Scale
+    bias = np.zeros(channels, X.dtype) if Bias is None else Bias
+    return dict(Y=graph.InstanceNormalization(X, scale, bias, epsilon=float(op.epsilon)))
 
 
 @maps("lrn")

@@ -79,10 +79,12 @@ def brelu(rng):
     yield Sample(dict(X=apart(rng, [2, 5], -1, 2)), dict(t_min=-1.0, t_max=2.0), name="bounds")
 
 
-@samples("leaky_relu", "elu")
+@samples("leaky_relu", "elu", "leaky_relu_v2")
 def leaky(rng, type):
     yield Sample(dict(X=apart(rng, [2, 5], 0)))
     yield Sample(dict(X=apart(rng, [2, 5], 0)), dict(alpha=0.3), name="alpha")
+    if type == "leaky_relu_v2":
+        yield Sample(dict(X=apart(rng, [2, 5], 0)), dict(alpha=-0.3), name="falling")
 
 
 @samples("selu")

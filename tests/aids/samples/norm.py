@@ -39,6 +39,7 @@ def instance_norm(rng):
     for attrs, shape in [(dict(), (2, 3, 4, 2)), (dict(epsilon=1e-3), (3, 2, 5))]:
         x, scale, bias = (rng.normal(size=s) for s in (shape, shape[1], shape[1]))
         yield Sample(dict(X=x, Scale=scale, Bias=bias), attrs)
+    yield Sample(dict(X=rng.normal(size=(2, 2, 4))), name="plain")
 
 
 @samples("group_norm")

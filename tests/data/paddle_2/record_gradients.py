@@ -19,7 +19,26 @@ FUNCTIONS = {
     "meshgrid": lambda x: paddle.meshgrid(x[0], x[1])[0],
     "fmax": lambda x: paddle.fmax(x, 0.3 - x),
     "index_add": lambda x: paddle.index_add(x, paddle.full([1], 1, "int64"), 0, x[:1] * 2.0),
+    "leaky_relu falling": lambda x: paddle.nn.functional.leaky_relu(x - x[:1], -0.1),
+    "einsum": lambda x: paddle.einsum("ij,kj->ik", x, x),
+    "cumsum of all": paddle.cumsum,
+    "eigvalsh": lambda x: paddle.linalg.eigvalsh(x @ x.t()),
+    "irfft": lambda x: paddle.fft.irfft(paddle.complex(x, x)),
+    "pixel_unshuffle": lambda x: paddle.nn.functional.pixel_unshuffle(square(x), 2) * 2.0,
+    "channel_shuffle": lambda x: paddle.nn.functional.channel_shuffle(square(x), 1),
+    "softmax_mask": lambda x: paddle.incubate.softmax_mask_fuse(square(x), square(x)),
+    "instance_norm": lambda x: paddle.nn.functional.instance_norm(square(x)),
+    "nanmean": paddle.nanmean,
+    "nextafter": lambda x: paddle.nextafter(x, x) + x,
+    "elu and chunk": lambda x: paddle.nn.functional.elu(paddle.chunk(x, 2, 0)[0]),
+    "reversed": lambda x: paddle.strided_slice(x, [1], [2], [-1], [-1])[:1],
+    "select_scatter": lambda x: paddle.diagonal_scatter(x, x[0][:2]),
 }
+
+
+def square(x):
+    """An image of 2 by 2 numbers."""
+    return paddle.reshape(x[:, :2], [1, 1, 2, 2])
 
 
 def recorded(function):
