@@ -85,6 +85,11 @@ class CommandBuffer(c_void_p):
         super().__init__(ctypes.addressof(self._commands))
         self._keeps: tuple[Any, ...] = ()
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether there are commands."""
+        return bool(self._commands.list)
+
     def record(
         self,
         commands: Sequence[NativeCommand],

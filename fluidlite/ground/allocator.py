@@ -10,7 +10,8 @@ learns to keep such pieces when it frees a larger one, up to 32 MB; a large arra
 freed before the first step teaches it that at once.
 
 Arrays of middle size it keeps: what a network took stays with the process when the network is gone,
-in pieces that do not fit the next one.  So it is asked to give them back where a network begins.
+in pieces that do not fit the next one.  So it is asked to give them back where a network begins,
+and around the first run of a plan, which shows the pieces that buffers take the place of.
 """
 
 from __future__ import annotations
@@ -100,8 +101,11 @@ def keep_freed_pieces() -> bool:
     return True
 
 
-def give_back_freed_memory() -> bool:
-    """Have the C library give back to the system what was freed, where that is more than ``KEPT``.
+def give_back_freed_memory(above: int | None = None) -> bool:
+    """Have the C library give back to the system what was freed, where that is more.
+
+    Args:
+        above: bytes; ``KEPT`` when None.
 
     Returns:
         whether it did: not where the user has it kept, nor where it is another one than GNU's from
@@ -112,4 +116,4 @@ def give_back_freed_memory() -> bool:
     if library is None or heap is None or _is_kept():
         return False
     heap.restype = _Heap
-    return bool(heap().fordblks > KEPT and library.malloc_trim(0))
+    return bool(heap().fordblks > (KEPT if above is None else above) and library.malloc_trim(0))

@@ -56,6 +56,7 @@ import numpy as np
 from ..ground.quoting import python_string
 from ..ground.values import OneElement, as_fetched
 from ..scope import Scope
+from .in_place import InPlaceCall
 from .ownership import ALONE
 from .plan import Plan
 from .run import Run
@@ -178,7 +179,7 @@ def _bound(
         **dict(alone=ALONE, one=OneElement, state=state, turns=scope.turns),
         **dict(chain=chain, is_not=is_not, value=attrgetter("value")),
         "held": [variable for variable, _ in inputs if variable is not None],
-        **dict(buffers=segment.buffers, donated=segment.donated, run=_quiet(segment)),
+        **dict(buffers=segment.buffers, donated=segment.donated, run=_quiet(segment, segment.run)),
         "targets": [*(variables[name] for name in commits), state],
         "attributes": [*["value"] * len(commits), "count", *["held"] * reading.count],
         "inputs": inputs,
@@ -187,14 +188,23 @@ def _bound(
         "places": [places[name] for name in commits],
         "replaced": [(k, name) for k, name in enumerate(commits) if name in segment.donatable],
     }
-    if len(inputs) + len(commits) <= MOST_LINES:
+    if not _has_loops(segment, commits):
         names |= {f"v{k}": variable for k, (variable, _) in enumerate(inputs)}
         names |= {f"t{k}": each for k, each in enumerate(types)}
         names |= {f"c{k}": variables[name] for k, name in enumerate(commits)}
     source = "\n".join(_lines(segment, feed, fetches, commits, reading.count))
     exec(compile(source, "<compiled plan>", "exec"), names)
-    names["again"] = retried(scope.turns, names["call"])
+    again = names["again"] = retried(scope.turns, names["call"])
+    if segment.late is not None:
+        written = {name: variables[name] for name in commits}
+        run = _quiet(segment, segment.run_early)
+        names["in_place"] = InPlaceCall(segment, run, inputs, fetches, written, state, again)
     return BoundCall(any(each.draws for each in segment.order), names["call"], source)
+
+
+def _has_loops(segment: CompiledSegment, commits: Sequence[str]) -> bool:
+    """Whether a call has loops over inputs and commits, in place of lines for each."""
+    return len(segment.names) + len(commits) > MOST_LINES or segment.late is not None
 
 
 def _lines(
@@ -205,7 +215,7 @@ def _lines(
     reads: int,
 ) -> Iterator[str]:
     """The source of a bound call, which is fed so many batches of readers."""
-    loops = len(segment.names) + len(commits) > MOST_LINES
+    loops = _has_loops(segment, commits)
     inputs = [f"given[{k}]" if loops else f"g{k}" for k in range(len(segment.names))]
     yield "def call(feed, draw, sources=(), is_turn=False):"
     if commits:
@@ -216,6 +226,9 @@ def _lines(
         taken = "*[donated.pop(name, None) for name in donatable]"
     else:
         taken = "".join(f"donated.pop({python_string(name)}, None), " for name in segment.donatable)
+    if segment.late is not None:
+        fits = "in_place.fits(given)"
+        yield f"    if {fits}: return in_place(feed, given, draw, sources, is_turn)"
     arguments = ["memory", f"[{taken}]", "draw", *(["*given"] if loops else inputs)]
     yield "    memory = buffers.take()"
     yield "    try:"
@@ -340,11 +353,12 @@ def _fetching(
         yield f"    del {', '.join(f'r{k}' for k in range(len(fetches)))}"
 
 
-def _quiet(segment: CompiledSegment) -> Callable[..., tuple[Any, ...]]:
-    """What a segment runs, with infinities as values; from NumPy 2 on several threads may run what
-    has been decorated, which takes half the time.  Generated kernels do not warn.
+def _quiet(
+    segment: CompiledSegment, run: Callable[..., Any] | None
+) -> Callable[..., tuple[Any, ...]]:
+    """A function of a segment, with infinities as values; from NumPy 2 on several threads may run
+    what has been decorated, which takes half the time.  Generated kernels do not warn.
     """
-    run = segment.run
     assert run is not None
     if all(instruction.library == "native" for instruction in segment.order):
         return run

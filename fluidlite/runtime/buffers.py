@@ -31,6 +31,7 @@ class View:
     shape: tuple[int, ...]
     dtype: Any
     order: tuple[int, ...]  #: the dimensions, that of the longest steps first
+    offset: int = 0  #: where it begins
 
     @property
     def nbytes(self) -> int:
@@ -39,7 +40,8 @@ class View:
 
     def of(self, memory: Any) -> Any:
         """The array."""
-        stored = memory[: self.nbytes].view(self.dtype).reshape([self.shape[i] for i in self.order])
+        own = memory[self.offset : self.offset + self.nbytes].view(self.dtype)
+        stored = own.reshape([self.shape[i] for i in self.order])
         return stored.transpose(np.argsort(self.order))
 
 

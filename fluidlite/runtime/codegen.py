@@ -17,6 +17,7 @@ from ..ground.quoting import python_comment, python_string
 from .commands import CommandSequence
 from .graph import Instruction
 from .memory import BufferAssignment, Placement
+from .updates import LateUpdates
 from .value import Value
 
 
@@ -46,17 +47,24 @@ class GeneratedSource:
             self._recorded |= {index: [] for index in (*sequence.before, *sequence.indexes)}
             self._recorded[sequence.indexes[0]] = list(self._sequence(number, sequence))
 
-    def written(self, watched: Mapping[int, Sequence[Value]] | None = None) -> Iterator[str]:
+    def written(
+        self, watched: Mapping[int, Sequence[Value]] | None = None, late: LateUpdates | None = None
+    ) -> Iterator[str]:
         """The source, function by function; the last one, ``run``, is what runs.
 
         Args:
             watched: by number of an instruction, what a further line behind it calls ``hook`` with,
                 which the function then takes, beside the number.
+            late: updates that are left to the caller, to whom their arrays are given behind the
+                results.
         """
         arguments = ["B", "D", "G", *(f"v{v.number}" for v in self._inputs)]
         head = f"def run({', '.join(arguments + ([] if watched is None else ['*', 'hook']))}):"
         parts, called = self._assigned.parts, []
-        if len(parts) < 2:
+        if late is not None:
+            early = range(late.sequence.indexes[0])
+            called = [*self._body(early, watched), *(f"    {line}" for line in self._late(late))]
+        elif len(parts) < 2:
             called = [line for part in parts for line in self._body(part, watched)]
         else:
             call = f"(B, D, G, V{'' if watched is None else ', hook'})"
@@ -65,8 +73,9 @@ class GeneratedSource:
             given = (f"{v.number}: v{v.number}" for v in self._inputs)
             called = [f"    V = {{{', '.join(given)}}}"]
             called += [f"    part{number}{call}" for number in range(len(parts))]
-        comma = "," if len(self._results) == 1 else ""
-        results = f"    return ({', '.join(self._results)}{comma})"
+        given_back = [*self._results, *([] if late is None else ["late"])]
+        comma = "," if len(given_back) == 1 else ""
+        results = f"    return ({', '.join(given_back)}{comma})"
         yield "\n".join([head, *called, results]) + "\n"
 
     def _body(
@@ -192,6 +201,24 @@ class GeneratedSource:
             if value.number not in sequence.made or value.number in sequence.exposed
         ]
         yield f"del {', '.join(['given', *map(self._value, dead)])}"
+
+    def _late(self, late: LateUpdates) -> Iterator[str]:
+        """The lines that bring together what late updates take, and have them recorded."""
+        sequence = late.sequence
+        self.names["record"] = late.record
+        for value in sequence.outputs:
+            name = self._value(value)
+            if value.number in late.over:
+                yield f"{name} = {self._value(late.over[value.number])}"
+                continue
+            shape, self.names[f"t{value.number}"] = value.stored
+            target = f"D[{self._places[value.number]}]"
+            yield f"{name} = {target}"
+            yield f"if {name} is None or not {name}.flags.carray:"
+            yield f"    {name} = empty({tuple(shape)}, t{value.number})"
+        arguments = map(self._value, (*sequence.inputs, *sequence.outputs))
+        yield f"late = ({', '.join(arguments)},)"
+        yield f"if not B[{sequence.buffer}].is_recorded: record(B[{sequence.buffer}])"
 
     def _value(self, value: Value) -> str:
         number = value.number

@@ -63,7 +63,7 @@ class CommandSequence:
         self.indexes = indexes
         self.views = views
         self.before = before
-        self._order, self._functions = order, recording.functions
+        self._order, self.functions = order, recording.functions
         #: numbers of the values that it makes
         self.made: set[int] = {v.number for index in indexes for v in order[index].results}
         read = {v.number: v for index in indexes for v in order[index].inputs}
@@ -86,7 +86,7 @@ class CommandSequence:
                         self.exposed.add(order[index].inputs[0].number)
         is_long = any(recording.commands[i] for i in indexes if i not in views)
         #: of a tuple of arrays and a command buffer: 0, or why it was not run
-        self.run: Any = self._functions.run_free if is_long else self._functions.run
+        self.run: Any = self.functions.run_free if is_long else self.functions.run
         self._placements: Sequence[Any] = ()
         self.buffer: int = -1  #: the number of its command buffer among the buffers of a run
 
@@ -143,7 +143,7 @@ class CommandSequence:
         real = [c for index, c in zip(self.indexes, commands) if index not in self.views]
         arrays = {id(array) for array in given}
         if status == Status.NOT_RECORDED and None not in real and len(arrays) == len(given):
-            buffers[self.buffer].record(real, given, (first, last), self._functions.primitive)
+            buffers[self.buffer].record(real, given, (first, last), self.functions.primitive)
         return given
 
     def _ran(

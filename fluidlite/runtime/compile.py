@@ -6,6 +6,7 @@ When that is done, ``segment.py`` says.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..backend import prepared_rows  # noqa: F401  (kernels register themselves)
+from ..ground.allocator import give_back_freed_memory
 from ..ground.dtypes import Kind
 from ..ground.state import collector_paused
 from ..kernels import (
@@ -30,11 +32,13 @@ from .passes.form import Context, Pass
 from .recording import Recording
 from .segment import Watch
 from .step import Environment
+from .updates import LateUpdates, late_updates, updates_last
 from .value import Value
 
 if TYPE_CHECKING:
     from ..opdef.spec import Spec
 
+MOST_FREED = 1 << 26  #: bytes that may be free around the first run of a plan
 SMALLEST_PRODUCT = 1 << 20  #: multiplications from which on OpenBLAS takes several threads
 
 
@@ -89,13 +93,31 @@ class CompiledSegment:
         self.results: list[str] = list(self._outputs)
         self.specs: list[Spec] = [value.spec for value in self._inputs.values()]
         self._double_buffered = [name for name in self.results if name in commits]
+        early, late, self._over = updates_last(self.order, self._replaced())
+        self.order = [*early, *late]
+        self._first_late = len(early)
+        #: the steps of optimizers that may write over what they replace; None where none may
+        self.late: LateUpdates | None = None
         #: arrays that were replaced in the scope, and that nobody else holds, by name
         self.donated: dict[str, Any] = {}
         #: what is run, once a first run has shown where values lie: a function of buffers, donated
         #: arrays, what draws, and the inputs
         self.run: Callable[..., Any] | None = None
+        #: the same without the late updates, whose arrays it gives behind the results
+        self.run_early: Callable[..., Any] | None = None
         #: of results that may be written to donated arrays, in order: shapes and element types
         self.donatable: dict[str, tuple[Any, Any]] = {}
+
+    def _replaced(self) -> dict[int, Value]:
+        """By number of a result, the value in whose variable it goes, where these are alike."""
+        count = Counter(value.number for value in self._outputs.values())
+        return {
+            new.number: old
+            for name in self._double_buffered
+            if (old := self._inputs.get(name)) is not None
+            and (new := self._outputs[name]).stored == old.stored
+            and count[new.number] == 1
+        }
 
     def _rewrite(
         self, graph: Graph, after: Callable[[Pass, Graph], None] | None = None
@@ -213,6 +235,7 @@ class CompiledSegment:
     @collector_paused()
     def _first_run(self, env: Environment, draw: Callable[[str], Any], watch: Watch | None) -> None:
         """Run one instruction after the other; then assign buffers, and write the source."""
+        give_back_freed_memory(MOST_FREED)  # what was interpreted has left
         observed, order = Observation(), self.order
         recording = None if self._command_functions is None else Recording(self._command_functions)
         watched = {} if watch is None else self._watched(watch.kind)
@@ -231,8 +254,9 @@ class CompiledSegment:
                 held.pop(value.number, None)
         double = [self._outputs[name] for name in self._double_buffered]
         self.assigned: BufferAssignment = BufferAssignment(
-            order, inputs, outputs, double, observed, dying, recording
+            order, inputs, outputs, double, observed, dying, recording, self._first_late
         )
+        self.late = late_updates(self.graph, self.assigned, self._first_late, self._over, observed)
         self._source = GeneratedSource(self.assigned)
         by_number = {v.number: (name, v) for name, v in self._outputs.items()}
         donatable = [by_number[number] for number in self.assigned.donated]
@@ -241,8 +265,12 @@ class CompiledSegment:
         #: results that share no memory with anything else
         self.fresh: set[str] = {name for name, v in self._outputs.items() if is_fresh(v, observed)}
         self.run = _with_threads(self._tuners, self._executable(self._source.written()))
+        if self.late is not None:
+            early = self._executable([*self._source.written(late=self.late)])
+            self.run_early = _with_threads(self._tuners, early)
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant
+        give_back_freed_memory(MOST_FREED)
 
 
 def _with_threads(

@@ -14,11 +14,15 @@ from ..opdef.prepared import ALIGNMENT
 from .buffers import Allocation, Footprint, View, common_to
 from .commands import CommandSequence
 from .graph import Instruction
+from .packing import Stay, packed
 from .recording import Recording
 from .value import Value, flat
 
 LONGEST = 4000  #: instructions of one generated function
 SMALLEST_BUFFER = 4096  #: bytes; smaller results are left to NumPy's own cache of small blocks
+#: bytes of buffers from which on values are packed, and how many there may be: small ones lie in
+#: what the cache has had last, and to pack takes longer the more there are
+SMALLEST_PACKED, MOST_PACKED = 1 << 25, 2000
 _NOTHING: frozenset[int] = frozenset()
 
 
@@ -125,6 +129,7 @@ class BufferAssignment:
         observed: how values lay in a run.
         dying: of each instruction, the values that nothing after it reads; see :func:`last_uses`.
         recording: which instructions are commands; None where nothing records them.
+        first_late: the first of the instructions at the end that are a sequence of their own.
     """
 
     def __init__(
@@ -136,6 +141,7 @@ class BufferAssignment:
         observed: Observation,
         dying: Sequence[Sequence[Value]],
         recording: Recording | None = None,
+        first_late: int | None = None,
     ) -> None:
         self.order = order
         self.inputs = inputs
@@ -152,6 +158,10 @@ class BufferAssignment:
         #: value -> the buffer that holds it; and memory by size that no value is in
         self._held: dict[int, int] = {}
         self._free: dict[int, list[int]] = {}
+        #: of values in buffers: where instructions write them, and the number of their stay there
+        self._written: list[tuple[Placement, int, Value, int]] = []
+        self._stays: list[Stay] = []
+        self._staying: dict[int, int] = {}  # by number of some memory, the stay that is there now
         #: value -> the values whose memory it may share, and how many share it
         self._shares: dict[int, frozenset[int]] = {}
         self._sharers: dict[int, int] = {}
@@ -171,11 +181,18 @@ class BufferAssignment:
         #: instructions that one call makes
         self.sequences: list[CommandSequence] = []
         if recording is not None:
-            self.sequences = recording.sequences(order, self.parts, self._kept)
+            cut = len(order) if first_late is None else first_late
+            halves = [_cut(part, cut) for part in self.parts]
+            self.sequences = [
+                *recording.sequences(order, [early for early, _ in halves], self._kept),
+                *recording.sequences(order, [late for _, late in halves], self._kept, fewest=1),
+            ]
         self._recorded = {number for sequence in self.sequences for number in sequence.made}
         for part in self.parts:
             self._live, self._lingering = self._live - self._lingering, 0
-            self.placements += [self._place(order[index], dying[index]) for index in part]
+            for self._index in part:
+                self.placements.append(self._place(order[self._index], dying[self._index]))
+        self._pack()
         copied = sum(v.nbytes for v in outputs if self.is_copied(v))
         for sequence in self.sequences:
             sequence.place(self.placements, self.donated, self.makers)
@@ -206,6 +223,9 @@ class BufferAssignment:
             if type(target) is int:
                 self._held[value.number] = target
                 self._in_buffers.add(value.number)
+                place = len(placement.targets) - 1
+                stay = self._staying[self.makers[target].root]
+                self._written.append((placement, place, value, stay))
         if kernel is None:
             between = instruction.op.temporaries(*map(_spec, instruction.operands))
         else:
@@ -284,15 +304,33 @@ class BufferAssignment:
         sizes = [size for size, roots in self._free.items() if roots]
         if not sizes:
             self.makers.append(Allocation(nbytes))
-            return len(self.makers) - 1
-        root = self._free[min((s for s in sizes if s >= nbytes), default=max(sizes))].pop()
-        if self.makers[root].nbytes < nbytes:
-            self.makers[root] = Allocation(nbytes)
+            root = len(self.makers) - 1
+        else:
+            root = self._free[min((s for s in sizes if s >= nbytes), default=max(sizes))].pop()
+            if self.makers[root].nbytes < nbytes:
+                self.makers[root] = Allocation(nbytes)
+        self._staying[root] = len(self._stays)
+        self._stays.append(Stay(nbytes, self._index, len(self.order)))
         return root
 
-    def _view(self, root: int, value: Value) -> int:
+    def _pack(self) -> None:
+        """Put large buffers into one memory, where that takes less."""
+        size = sum(made.nbytes for made in self.makers if isinstance(made, Allocation))
+        if size < SMALLEST_PACKED or len(self._stays) > MOST_PACKED:
+            return
+        offsets, total = packed(self._stays)
+        if total >= size:
+            return
+        makers, self.makers, self._numbers = self.makers, [Allocation(total)], {}
+        for placement in self.placements:
+            if placement.scratch is not None:
+                placement.scratch = self._maker(makers[placement.scratch])
+        for placement, place, value, stay in self._written:
+            placement.targets[place] = self._view(0, value, offsets[stay])
+
+    def _view(self, root: int, value: Value, offset: int = 0) -> int:
         """The number of a buffer for a value over some memory."""
-        return self._maker(View(root, *value.stored, self._observed.order(value)))
+        return self._maker(View(root, *value.stored, self._observed.order(value), offset))
 
     def _maker(self, maker: Any) -> int:
         """The number of what a maker makes; equal ones have the same."""
@@ -344,7 +382,15 @@ class BufferAssignment:
                     self._lingering += size
                 if buffer is not None:
                     root = self.makers[buffer].root
+                    stay = self._staying[root]
+                    self._stays[stay] = self._stays[stay]._replace(last=self._index)
                     self._free.setdefault(self.makers[root].nbytes, []).append(root)
+
+
+def _cut(part: range, place: int) -> tuple[range, range]:
+    """The numbers before a place, and the others."""
+    count = min(max(place - part.start, 0), len(part))
+    return part[:count], part[count:]
 
 
 def is_fresh(value: Value, observed: Observation) -> bool:

@@ -61,7 +61,11 @@ class Recording:
                 self._fixed_strides.add(instruction.results[0].number)
 
     def sequences(
-        self, order: Sequence[Instruction], parts: Iterable[range], kept: set[int]
+        self,
+        order: Sequence[Instruction],
+        parts: Iterable[range],
+        kept: set[int],
+        fewest: int = FEWEST,
     ) -> list[CommandSequence]:
         """The instructions that are made by one call each time.
 
@@ -69,16 +73,17 @@ class Recording:
             order: all instructions.
             parts: the numbers of those of one function each.
             kept: numbers of values that are given back.
+            fewest: how many commands one call is made of.
         """
         sequences: list[CommandSequence] = []
         for part in parts:
             row = _Row(self, order, kept)
             for index in part:
                 if not row.takes(index):
-                    sequences += row.sequence()
+                    sequences += row.sequence(fewest)
                     row = _Row(self, order, kept)
                     row.takes(index)
-            sequences += row.sequence()
+            sequences += row.sequence(fewest)
         return sequences
 
     def is_view(self, index: int) -> bool:
@@ -125,10 +130,10 @@ class _Row:
         self._made.update(v.number for v in instruction.results)
         return True
 
-    def sequence(self) -> Iterator[CommandSequence]:
-        """The sequence, if there is one."""
+    def sequence(self, fewest: int) -> Iterator[CommandSequence]:
+        """The sequence, if there is one of so many commands."""
         commands = [index for index in self._indexes if index not in self._views]
-        if len(commands) >= FEWEST:
+        if len(commands) >= fewest:
             yield CommandSequence(
                 self._recording, self._order, self._indexes, self._views, self._before, self._kept
             )

@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 import fluidlite as fluid
 from fluidlite.ground import state
 from fluidlite.kernels import threads
-from fluidlite.runtime import bound
+from fluidlite.runtime import bound, in_place, updates
 
 layers = fluid.layers
 
@@ -168,6 +168,28 @@ def test_an_interrupt_of_a_bound_call_leaves_a_step_undone_or_done(trained, line
     for _ in range(4):
         step()
     assert min(interrupted_everywhere(exe, scope, step, 41)) > 0
+
+
+def test_an_interrupt_of_a_call_that_updates_in_place_leaves_a_step_undone_or_done(
+    compiler, monkeypatch
+):
+    monkeypatch.setattr(updates, "SMALLEST", 0)
+    monkeypatch.setattr(updates, "SMALLEST_ARRAY", 0)
+    done, call = [], in_place.InPlaceCall.__call__
+    monkeypatch.setattr(
+        in_place.InPlaceCall, "__call__", lambda *given: done.append(call(*given)) or done[-1]
+    )
+    loss, feed = net()
+    exe, scope = fluid.Executor(), fluid.Scope()
+    exe.run(fluid.default_startup_program(), scope=scope)
+
+    def step():
+        exe.run(fluid.default_main_program(), feed, [loss], scope=scope)
+
+    for _ in range(4):
+        step()
+    assert min(interrupted_everywhere(exe, scope, step, 41)) > 0
+    assert len(done) > 30 and None not in done
 
 
 def test_an_interrupt_of_a_bound_call_takes_a_batch_with_the_step_or_leaves_it():

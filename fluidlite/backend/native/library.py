@@ -221,7 +221,7 @@ def prepared(
             whole, command = _shared(kernel, source.blocks), None
     function = _called(whole, source.inputs + bool(source.scratch), made)
     scratch = Scratch((source.scratch,), np.dtype(np.uint8)) if source.scratch else None
-    return Prepared(function, out=True, scratch=scratch, command=command)
+    return Prepared(function, out=True, over=source.over, scratch=scratch, command=command)
 
 
 def _command(

@@ -29,6 +29,8 @@ class KernelSource(NamedTuple):
     scratch: int  #: bytes that it works in
     blocks: int  #: parts that may be worked on at once
     work: float  #: about how many elements it computes or moves
+    #: the inputs that a result of their form may be written over
+    over: tuple[int, ...] = ()
 
 
 def kernel_source(inputs: Sequence[Expression], outputs: Sequence[Expression]) -> KernelSource:
@@ -105,6 +107,7 @@ class _Kernel:
         self._columns: int | None = None  # as reductions ask for; None where they do not
         self._totals: list[Expression] = []
         self._late: set[int] = set()  # what depends on totals
+        self._over: tuple[int, ...] = ()
 
     def _look_at(self, node: Expression) -> None:
         if any(a.serial in self._late for a in node.arguments):
@@ -193,7 +196,23 @@ class _Kernel:
         if self._pieces.is_cut:
             self._pieces.check(each for some in nests for each in some.computed())
         rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"
+        self._over = self._overwritable(nest, "\n".join(body), "\n".join(behind))
         return self._assembled(nest, rows, body, behind)
+
+    def _overwritable(self, nest: Nest, body: str, behind: str) -> tuple[int, ...]:
+        """The inputs that results may be written over: each element is read once, and all results
+        are written to its place behind that.
+        """
+        positions = {store.position for store in nest.stores if not store.by_row}
+        if len(positions) != 1 or body.count("#pragma omp simd") != 1 or "bad |=" in body + behind:
+            return ()
+        (position,) = positions
+        return tuple(
+            k
+            for k, node in enumerate(self._inputs)
+            if node.size == self._size
+            and (body + behind).count(f"a{k}[") == body.count(f"a{k}[{position}]") == 1
+        )
 
     def _behind(self, nests: list[Nest], tails: dict[int, list[int]]) -> Iterator[str]:
         """What is computed when all rows are done; its loops are added to the others."""
@@ -246,7 +265,8 @@ class _Kernel:
         costs = sum(
             (8 if n.function in COSTLY else 1) * n.size for n in self._nodes if n.size >= self._size
         )
-        return named(lines, len(self._inputs), offset, blocks, float(costs))
+        made = named(lines, len(self._inputs), offset, blocks, float(costs))
+        return made._replace(over=self._over)
 
     def _count(self) -> str:
         """The C of the number of elements: of an array that has all of them, if there is one."""
@@ -262,14 +282,15 @@ class _Kernel:
     def _head(self, which: str, body: Sequence[str], more: str) -> Iterator[str]:
         """The head of a function that uses arrays, and the names of those."""
         text = "\n".join(body)
+        alone = "" if self._over else "restrict "
         yield f"int NAME_{which}(PyObject *args{more}) {{"
         yield "  int bad = 0;"
         for k, node in enumerate(self._inputs):
             if f"a{k}[" in text:
                 kind = C_TYPES[str(node.dtype)]
-                yield f"  const {kind} *restrict a{k} = (const {kind} *)DATA(args, {k});"
+                yield f"  const {kind} *{alone}a{k} = (const {kind} *)DATA(args, {k});"
         first = len(self._inputs) + bool(self._totals)
         for k, node in enumerate(self._outputs):
             if f"o{k}[" in text:
                 kind = C_TYPES[str(node.dtype)]
-                yield f"  {kind} *restrict o{k} = ({kind} *)DATA(args, {first + k});"
+                yield f"  {kind} *{alone}o{k} = ({kind} *)DATA(args, {first + k});"

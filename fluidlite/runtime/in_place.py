@@ -1,0 +1,136 @@
+"""Bound calls that write parameters over what they replace, as they commit.
+
+The updates, and the look whether anybody else holds what they write over, are part of the commit,
+which is one call of C: Python raises interrupts and changes threads before it or behind it, and
+finds all parameters old or all of them new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, repeat
+from operator import attrgetter, gt, is_not
+from sys import getrefcount
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ground.allocator import give_back_freed_memory
+from ..ground.values import as_fetched
+from .ownership import ALONE, reusable
+from .updates import SMALLEST
+
+if TYPE_CHECKING:
+    from .compile import CompiledSegment
+
+#: what ``map`` counts of references to an item of a list that nothing else holds
+ALONE_IN_MAP: int = next(map(getrefcount, [object()]))
+#: the same of what is written over: the lists of inputs and of what was taken, the variable, and
+#: the operand and the result of the update have it, too
+OURS = ALONE_IN_MAP + 5
+MOST_REFUSED = 3  #: commits in a row that are refused, up to which it is tried
+_value = attrgetter("value")
+
+
+class InPlaceCall:
+    """What a bound call does behind its look at the inputs, where nobody else holds what its
+    updates write over.
+
+    Args:
+        segment: a compiled segment with late updates.
+        run: its function without these.
+        inputs: of each input the variable, None where it is fed, and the name.
+        fetches: names of results and inputs to fetch.
+        commits: the variables that get results, by name.
+        state: counts the runs.
+        again: repeats a call that another run has overtaken.
+    """
+
+    def __init__(
+        self,
+        segment: CompiledSegment,
+        run: Callable[..., Any],
+        inputs: Sequence[tuple[Any, str]],
+        fetches: Sequence[str],
+        commits: Mapping[str, Any],
+        state: Any,
+        again: Callable[..., Any],
+    ) -> None:
+        late, results = segment.late, {name: k for k, name in enumerate(segment.results)}
+        assert late is not None
+        self._segment, self._run, self._state, self._again = segment, run, state, again
+        places = {name: k for k, (_, name) in enumerate(inputs)}
+        #: the names of variables whose arrays are written over, and their places among the inputs
+        self._names = set(late.names)
+        self._over = [places[name] for name in late.names]
+        self._is_fed = any(inputs[k][0] is None for k in self._over)
+        self._held = [(k, variable) for k, (variable, _) in enumerate(inputs) if variable]
+        #: whether each is a result, and its place among these or among the inputs
+        self._fetches = [(n in results, results[n] if n in results else places[n]) for n in fetches]
+        #: of other results the names, the places, and whether late updates make them
+        self._results = [(n, results[n], n in late.others) for n in commits if n not in self._names]
+        self._variables = [commits[name] for name, _, _ in self._results]
+        self._update, self._buffer = late.sequence.functions.run, late.sequence.buffer
+        self._refused = 0
+
+    def fits(self, given: list[Any]) -> bool:
+        """Whether the scope alone holds what is written over, beside the list of inputs that a
+        caller has.
+        """
+        tries = self._refused < MOST_REFUSED and not self._is_fed
+        return tries and all(
+            getrefcount(given[k]) <= ALONE + 1 and given[k].base is None and given[k].flags.carray
+            for k in self._over
+        )
+
+    def __call__(
+        self, feed: Any, given: list[Any], draw: Any, sources: Sequence[Any], is_turn: bool
+    ) -> list[Any] | None:
+        """Run and commit: the fetched values; None, and nothing has happened, where the run has to
+        be planned.
+        """
+        segment, donated = self._segment, self._segment.donated
+        if not self._names.isdisjoint(donated):  # what planned runs replaced
+            for name in self._names:
+                donated.pop(name, None)
+            give_back_freed_memory(SMALLEST)
+        memory = segment.buffers.take()
+        try:
+            spare = [donated.pop(name, None) for name in segment.donatable]
+            arrays = self._run(memory, spare, draw, *given)
+        except Exception:
+            self._refused += 1
+            return None
+        found = [(arrays if is_made else given)[k] for is_made, k in self._fetches]
+        results = [as_fetched(np.array(value)) for value in found]
+        del found
+        news: list[Any] = []
+        for _, k, is_late in self._results:
+            is_ours = is_late or (getrefcount(arrays[k]) <= ALONE and arrays[k].base is None)
+            news.append(arrays[k] if is_ours else np.array(arrays[k]))
+        late = arrays[-1]
+        del arrays, spare
+        olds = [variable.value for variable in self._variables]
+        taken = [given[k] for k, _ in self._held]
+        over = [given[k] for k in self._over]
+        commit = chain(
+            map(is_not, map(_value, [variable for _, variable in self._held]), taken),
+            map(gt, map(getrefcount, over), repeat(OURS)),
+            map(self._update, (late,), (memory[self._buffer],)),
+            map(
+                setattr,
+                [*self._variables, self._state, *sources],
+                [*["value"] * len(olds), "count", *["held"] * len(sources)],
+                [*news, self._state.count + 1, *[None] * len(sources)],
+            ),
+        )
+        if any(commit):
+            self._refused += 1
+            segment.buffers.give_back(memory)
+            return self._again(feed, draw, sources, is_turn)
+        self._refused = 0
+        segment.buffers.give_back(memory)
+        del commit, late, taken, over
+        for k in reusable(olds, range(len(olds))):
+            segment.donate(self._results[k][0], olds[k])
+        return results
