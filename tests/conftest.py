@@ -5,6 +5,7 @@ import importlib
 import inspect
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("FLUIDLITE_CC", "")
 importlib.import_module("fluidlite.ops")  # so that there are operators, whatever a test imports
 
-GOLDEN = Path(__file__).with_name("programs")
+TESTS = Path(__file__).parent
+GOLDEN = TESTS / "programs"
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")  # "gw0", "gw1", ...; empty in the first process
 ENTROPY = 20200601  # so that what programs without a seed draw is the same each time
 CHANGED = pytest.StashKey()
 LONGEST = 4000  # operators and variables; longer programs are not read back after every test
@@ -59,15 +62,42 @@ def pytest_ignore_collect(collection_path, config):
 def pytest_cmdline_main(config):
     """The whole suite runs on all cores, unless ``-n`` says otherwise; parts run in one process."""
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    first = "PYTEST_XDIST_WORKER" not in os.environ and not hasattr(config, "workerinput")
+    first = not WORKER and not hasattr(config, "workerinput")
     if whole and first and getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses = "auto"
         config.option.dist = "worksteal"  # neighbours share what a process has made for them
+    if first:
+        keep_bytecode(config)
 
 
-def pytest_collection():
-    """Tests are made and kept by the thousand: looking for garbage among them takes long."""
+def keep_bytecode(config):
+    """The processes of this run keep what they compile, for each other: where Python is told to
+    keep nothing, in a folder that goes at the end of the run.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and not sys.pycache_prefix:
+        folder = tempfile.TemporaryDirectory(prefix="fluidlite-bytecode-")
+        os.environ["PYTHONPYCACHEPREFIX"] = folder.name
+        config.add_cleanup(folder.cleanup)
+
+
+def pytest_collection(session):
+    """Tests are made and kept by the thousand: looking for garbage among them takes long.
+
+    Every second process reads the files of tests from the last one on, so that two of them compile
+    half of the files each, and find the bytecode of the others.
+    """
     gc.disable()
+    whole = session.config.args == session.config.getini("testpaths")
+    if whole and int(WORKER.removeprefix("gw") or 0) % 2:
+        files = sorted(TESTS.rglob("test_*.py"), key=lambda path: path.parts, reverse=True)
+        session.config.args = [str(path) for path in files]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Put the tests into the one order that all processes have."""
+    if WORKER:
+        items.sort(key=lambda item: item.path.parts)
 
 
 def pytest_collection_finish():
@@ -88,15 +118,6 @@ def compiler(monkeypatch, tmp_path):
         pytest.skip("no C compiler")
     COMPILER.switch(made)
     return made
-
-
-@pytest.fixture(scope="session", autouse=True)
-def bytecode_of_processes(tmp_path_factory):
-    """Processes that tests start keep what they compile, for those after them: where this one is
-    told to keep nothing, in a folder that goes with the others of the tests.
-    """
-    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and not sys.pycache_prefix:
-        os.environ["PYTHONPYCACHEPREFIX"] = str(tmp_path_factory.mktemp("bytecode"))
 
 
 @pytest.fixture(autouse=True)

@@ -213,6 +213,8 @@ def imports_of(module):
 
 @functools.cache
 def named_imports_of(module):
+    if not any(name in source_of(module) for name in IMPORTERS):
+        return []  # quicker than a walk over all nodes
     tree = tree_of(module)
     reader = NamedImports(module, FILES[module].name == "__init__.py", tree)
     return [Import(module, line, text, "", False, "", False) for line, text in reader.found(tree)]
@@ -355,6 +357,8 @@ def test_private_names_stay_in_their_modules(imports):
 def test_private_attributes_of_modules_are_not_used_elsewhere():
     def uses(module):
         own = {i.target.split(".")[-1] for i in imports_of(module) if i.internal and not i.name}
+        if not re.search(rf"\b({'|'.join(own)})\s*\._", source_of(module)):
+            return  # quicker than a walk over all nodes
         for node in ast.walk(tree_of(module)):
             if (
                 isinstance(node, ast.Attribute)
@@ -560,6 +564,8 @@ def changed_in(tree):
 
 def test_what_a_block_holds_changes_in_its_own_methods_only():
     def changes(module):
+        if not re.search(r"\.(ops|vars)\b", source_of(module)):
+            return  # quicker than a walk over all nodes
         for target, line in changed_in(tree_of(module)):
             held = target.value if isinstance(target, ast.Subscript) else target
             if not isinstance(held, ast.Attribute) or held.attr not in {"ops", "vars"}:

@@ -150,9 +150,11 @@ def reset() -> None:
     """Forget all process-wide state: programs, scope, names, flags.  Tests begin with it."""
     for each in _slots:
         each.reset()
+    of_environment = _environment_has_flags()
     for watcher in _watchers:
         watcher({})
-        _tell_of_environment(watcher)
+        if of_environment:
+            _tell_flags(watcher)
 
 
 #: the class of tensors that layers make where they run at once; None where they build programs, and
@@ -269,13 +271,17 @@ def watch_flags(watcher: Callable[[dict[str, object]], None]) -> None:
         watcher: is called with all flags.
     """
     _watchers.append(watcher)
-    _tell_of_environment(watcher)
+    if _environment_has_flags():
+        _tell_flags(watcher)
 
 
-def _tell_of_environment(watcher: Callable[[dict[str, object]], None]) -> None:
-    if any(name.startswith("FLAGS_") for name in os.environ):
-        with suppress(ValueError):  # which is told to who asks for the flags
-            watcher(flag_values.get())
+def _environment_has_flags() -> bool:
+    return any(name.startswith("FLAGS_") for name in os.environ)
+
+
+def _tell_flags(watcher: Callable[[dict[str, object]], None]) -> None:
+    with suppress(ValueError):  # readers of the flags get the error
+        watcher(flag_values.get())
 
 
 @api_boundary
