@@ -5,9 +5,9 @@ Each run takes the highest tier that it can; all of them compute the same values
 1. **interpreted**: operator by operator (``session.py``), the first time that values have these
    shapes, and where somebody looks at each operator;
 2. **compiled**: each segment of operators is one function (``segment.py``, ``compile.py``), from
-   the second time on;
+   the second time on; from the first on where it reads 32 MiB or more;
 3. **bound**: a program that is one compiled segment is called with its inputs and results already
-   found in the scope (``bound.py``), from the third time on.
+   found in the scope (``bound.py``), from the time after that on.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Segments: steps in a row that can be compiled as one function, for the shapes of what they read.
 
 The first run of a segment is interpreted, the second with the same shapes is compiled
-(``compile.py``, which is read then).  Interpretation is the meaning: where a compiled segment
-fails, its steps are interpreted from the same values, which raises the error that names the
-operator.
+(``compile.py``, which is read then); where much is read, the first one is.  Interpretation is the
+meaning: where a compiled segment fails, its steps are interpreted from the same values, which
+raises the error that names the operator.
 """
 
 from __future__ import annotations
@@ -37,6 +37,9 @@ _COMPILING, _PIPELINE = f"{__package__}.compile", f"{__package__}.passes.pipelin
 
 #: steps in a row that are compiled although those before and behind them work on sequences
 FEWEST_COMPILED = 3
+#: bytes of what is read from which on a first run is compiled, too: interpreted, it takes twice the
+#: time of compiling, and the memory of values that compiled ones never have
+LARGE = 1 << 25
 FUNCTIONS_KEPT = 8  #: of one segment, for different shapes
 
 
@@ -163,7 +166,8 @@ def function_for(
     segment: Segment, env: Environment, backend: Any, passes: tuple[Pass, ...] | None = None
 ) -> CompiledSegment | None:
     """The compiled segment for the values of an environment; None where the steps are to be
-    interpreted: the first time that shapes are seen, and where they cannot be compiled.
+    interpreted: the first time that shapes are seen, unless much is read, and where they cannot be
+    compiled.
     """
     key = _key_of(env, segment.reads)
     if key is None:
@@ -174,7 +178,9 @@ def function_for(
         functions[key] = _SEEN
         while len(functions) > FUNCTIONS_KEPT:
             functions.popitem(last=False)
-        return None
+        if sum(env[name].nbytes for name in segment.reads) < LARGE:
+            return None
+        known = _SEEN
     if known is _SEEN:
         specs = {n: Spec(env[n].shape, as_dtype(env[n].dtype)) for n in segment.reads}
         libraries = kernel_libraries()

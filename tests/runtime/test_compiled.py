@@ -5,6 +5,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, FeedTypeError
+from fluidlite.runtime import segment
 
 ONES = np.ones([3, 2], "float32")
 
@@ -88,3 +89,17 @@ def test_a_strategy_stays_where_no_other_is_given():
     strategy = fluid.BuildStrategy()
     compiled = fluid.CompiledProgram(fluid.Program(), strategy).with_data_parallel()
     assert compiled.build_strategy is strategy
+
+
+def test_a_first_run_that_reads_much_is_compiled(monkeypatch):
+    monkeypatch.setattr(segment, "LARGE", 4 * 600)
+    x = fluid.data("x", [None, 6])
+    out = fluid.layers.reduce_sum(fluid.layers.exp(x))
+    exe = fluid.Executor()
+    for rows, is_compiled in ((99, False), (100, True)):
+        feed = {"x": np.full([rows, 6], 0.5, "float32")}
+        for _ in range(3):
+            total = exe.run(feed=feed, fetch_list=[out])[0]
+            assert total == pytest.approx(rows * 6 * np.exp(0.5), rel=1e-5)
+            assert ("def run(" in exe.plan(fetch_list=[out]).source) == is_compiled
+            is_compiled = True

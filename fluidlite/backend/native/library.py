@@ -100,12 +100,14 @@ class NativeKernels(KernelLibrary):
         loaded = next(filter(None, kernels.values()), None)
         if loaded is not None and self.command_functions is None:
             self.command_functions = CommandFunctions(loaded.library, loaded.free)
-        return [
-            None
-            if (kernel := kernels.get(source.name)) is None
-            else prepared(kernel, source, made, team)
-            for source, made in zip(sources, specs, strict=True)
-        ]
+        callers: dict[Any, Prepared] = {}  # layers repeat themselves, and Python compiles callers
+        offered: list[Prepared | None] = []
+        for source, made in zip(sources, specs, strict=True):
+            kernel, key = kernels.get(source.name), (source.name, tuple(made))
+            if kernel is not None and key not in callers:
+                callers[key] = prepared(kernel, source, made, team)
+            offered.append(callers.get(key))
+        return offered
 
     def improvement(self) -> Improvement | None:
         """What will be there later; None where nothing is missing."""
