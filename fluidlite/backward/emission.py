@@ -94,10 +94,7 @@ class GradientEmitter:
             names = tuple([EMPTY if ref is None else ref.name for ref in refs])
             if names.count(EMPTY) < len(names) or not _optional(record, slot):
                 outputs[slot] = names
-        inputs = {
-            slot: tuple([EMPTY if v is None else v if type(v) is str else v.name for v in values])
-            for slot, values in record.ins.items()
-        }
+        inputs = {slot: _names(values) for slot, values in record.ins.items()}
         same = self._reuse(record, inputs, outputs) if self._reuse else None
         if same is not None:
             block.take_op(same)
@@ -125,6 +122,13 @@ class GradientEmitter:
         )
         block.take_op(op)
         return op
+
+
+def _names(values: Sequence[Any]) -> Names:
+    """The names of values; a tuple holds names alone."""
+    if type(values) is tuple:
+        return values
+    return tuple([EMPTY if v is None else v if type(v) is str else v.name for v in values])
 
 
 def _taken_out(sweep: ReverseSweep) -> Iterator[PendingOp]:

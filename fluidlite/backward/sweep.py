@@ -43,7 +43,7 @@ class Ref:
         self.is_open = False
         self.like: Variable = like
         self.shape: Shape = like.shape
-        self.kind: Kind = gradient_kind(like) if kind is None else kind
+        self.kind: Kind = kind or gradient_kind(like)
         self.name: str = name
 
     @property
@@ -61,6 +61,19 @@ def gradient_kind(variable: Variable) -> Kind:
 
 #: gradient operators that take no scope of names from the forward operator, as in fluid 1.8
 _OUTSIDE = frozenset({"mean_grad"})
+
+
+class _Form(NamedTuple):
+    """What a sweep asks of each operator of a type."""
+
+    definition: type[Op]
+    control: ControlRule | None  #: what backward does for operators that drive blocks
+    is_differentiable: bool
+    is_direct: (
+        bool  #: whether the rule may be written into the program, without a gradient operator
+    )
+    gradient: Any  #: the definition of the gradient operator; None where there is none
+    slots: dict[str, bool]  #: inputs that may need a gradient, and whether they are by-products
 
 
 class PendingOp(NamedTuple):
@@ -186,6 +199,7 @@ class ReverseSweep:
         self.agreed: dict[Key, str] = {}
         #: identities of Refs that the block writes and that belong to the block around it
         self.foreign: set[int] = set()
+        self._forms: dict[str, _Form] = {}
 
     def contribute(self, key: Key, ref: Ref) -> None:
         """Note a part of a value's gradient."""
@@ -241,28 +255,43 @@ class ReverseSweep:
                     flows = True
         if not flows:
             return
+        form = self._forms.get(op.type) or self._form(op)
+        if form.control is not None:
+            form.control(self, position, op)
+            return
+        definition = form.definition
+        if is_constant(definition):
+            return
+        wanted = self._wanted_inputs(op, form)
+        if not wanted and not self._counted_inputs(op, definition):
+            return
+        if not form.is_differentiable:
+            raise NoGradientError(
+                f"operator {op.type!r} has no gradient rule, and a gradient flows to it; stop the "
+                f"gradient before it (stop_gradient or no_grad_set), or write a rule{described(op)}"
+            )
+        direct = form.is_direct and not self._lacks_lod(position, op, definition)
+        step = self._written_rule if direct else self._gradient_operator
+        step(position, op, form, wanted)
+
+    def _form(self, op: Operator) -> _Form:
+        """What holds for all operators of the type of ``op``."""
         definition = op.definition
         if definition is None:
             raise NoGradientError(
                 f"operator {op.type!r} is not defined, so it has no gradient{described(op)}"
             )
-        rule = CONTROL_RULES.get(op.type)
-        if rule is not None:
-            rule(self, position, op)
-            return
-        if is_constant(definition):
-            return
-        wanted = self.wanted_inputs(op, definition)
-        if not wanted and not any(self.counted_inputs(op, definition).values()):
-            return
-        if not is_differentiable(definition):
-            raise NoGradientError(
-                f"operator {op.type!r} has no gradient rule, and a gradient flows to it; stop the "
-                f"gradient before it (stop_gradient or no_grad_set), or write a rule{described(op)}"
-            )
-        direct = definition.fluid.direct and not self._lacks_lod(position, op, definition)
-        step = self._written_rule if direct else self._gradient_operator
-        step(position, op, definition, wanted)
+        has_gradient = is_differentiable(definition)
+        byproducts = getattr(definition, "byproducts", ())
+        form = self._forms[op.type] = _Form(
+            definition,
+            CONTROL_RULES.get(op.type),
+            has_gradient,
+            definition.fluid.direct,
+            lookup(definition.grad_type) if has_gradient else None,
+            {slot.name: slot.name in byproducts for slot in definition.inputs if not slot.constant},
+        )
+        return form
 
     def _lacks_lod(self, position: int, op: Operator, definition: type[Op]) -> bool:
         """Whether the rule of an operator on sequences would get a gradient that has none: one that
@@ -273,15 +302,12 @@ class ReverseSweep:
         keys = (self.history.key(n, position + 1) for names in op.outputs.values() for n in names)
         return not self.bare.isdisjoint(keys)
 
-    def wanted_inputs(self, op: Operator, definition: type[Op]) -> Wanted:
+    def _wanted_inputs(self, op: Operator, form: _Form) -> Wanted:
         """The inputs that need a gradient."""
-        wanted = {}
-        slots = definition.input_slots
-        byproducts = getattr(definition, "byproducts", ())
+        wanted, slots, active = {}, form.slots, self.active
         for slot, names in op.inputs.items():
-            declared = slots.get(slot)  # None: a file's operator has a slot that nobody knows
-            if declared is not None and not declared.constant:
-                find = self.byproduct if slot in byproducts else self.active
+            if slot in slots:  # a file's operator may have one that nobody knows
+                find = self.byproduct if slots[slot] else active
                 variables = [find(n) for n in names]
                 for variable in variables:
                     if variable is not None:
@@ -289,7 +315,7 @@ class ReverseSweep:
                         break
         return wanted
 
-    def counted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable]]:
+    def _counted_inputs(self, op: Operator, definition: type[Op]) -> dict[str, list[Variable]]:
         """By slot the sums that the gradient operator counts for the optimizer."""
         counted = {}
         for slot in definition.fluid.counted:
@@ -303,9 +329,9 @@ class ReverseSweep:
         variable = self.block.vars.get(name)
         if variable is None:
             variable = self.block.find_var_recursive(name)
-        if variable is None or not variable.takes_gradient or name in self.no_grad:
+        if variable is None or variable.stop_gradient or name in self.no_grad:
             return None
-        return variable
+        return variable if variable.dtype.is_continuous else None
 
     def byproduct(self, name: str) -> Variable | None:
         """The variable of a by-product that a gradient operator reads, a statistic say.
@@ -363,7 +389,9 @@ class ReverseSweep:
         needs something.
         """
         names, settled = op.outputs.get(slot, ()), self.settled
-        keys = [self.history.key(name, position + 1) for name in names]
+        keys: Sequence[Key] = names
+        if not self.history.rewritten.keys().isdisjoint(names):
+            keys = [self.history.key(name, position + 1) for name in names]
         refs = [settled.get(key) for key in keys]
         if None not in refs:
             return refs
@@ -375,19 +403,25 @@ class ReverseSweep:
         return [settled.get(key) for key in keys]
 
     def rule_values(
-        self, position: int, op: Operator, values: Callable[[Names, int], list[Any]]
-    ) -> list[list[Any]]:
+        self,
+        position: int,
+        op: Operator,
+        definition: type[Op],
+        values: Callable[[Names, int], Sequence[Any]],
+    ) -> list[Sequence[Any]]:
         """What the arguments of an operator's gradient rule are, in the order of the rule.
 
         Args:
             position: of the operator.
             op: the operator.
+            definition: of the operator.
             values: gives the values that names hold before the operator at a position.
         """
+        inputs, outputs = op.inputs, op.outputs
         return gather(
-            op.definition.rule_arguments,  # type: ignore[union-attr]  # it was looked up before
-            lambda slot: values(op.inputs.get(slot, ()), position),
-            lambda slot: values(op.outputs.get(slot, ()), position + 1),
+            definition.rule_arguments,
+            lambda slot: values(inputs.get(slot, ()), position),
+            lambda slot: values(outputs.get(slot, ()), position + 1),
             lambda slot, optional: self.cotangents(op, slot, position, optional),
         )
 
@@ -401,12 +435,10 @@ class ReverseSweep:
         self.settled[key] = gradient
         return gradient
 
-    def _gradient_operator(
-        self, position: int, op: Operator, definition: type[Op], wanted: Wanted
-    ) -> None:
+    def _gradient_operator(self, position: int, op: Operator, form: _Form, wanted: Wanted) -> None:
         """Note the derived gradient operator of ``op``."""
-        gradient: Any = lookup(definition.grad_type)
-        found = self.rule_values(position, op, self.values)
+        definition, gradient = form.definition, form.gradient
+        found = self.rule_values(position, op, definition, self.values)
         ins = {a.slot: values for a, values in zip(gradient.reads, found) if values}
         if gradient.carried_slots:
             for slot in op.instance().carries():
@@ -424,8 +456,7 @@ class ReverseSweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
-        counts = self.counted_inputs(op, definition) if definition.fluid.counted else {}
-        for slot, counted in counts.items():
+        for slot, counted in self._counted_inputs(op, definition).items():
             refs = [Ref(v) for v in counted]
             outs[slot] = [Ref(v, v.name) for v in counted]
             outs[gradient.counted_slots[slot]] = refs
@@ -446,13 +477,11 @@ class ReverseSweep:
             )
         )
 
-    def _written_rule(
-        self, position: int, op: Operator, definition: type[Op], wanted: Wanted
-    ) -> None:
+    def _written_rule(self, position: int, op: Operator, form: _Form, wanted: Wanted) -> None:
         """Note what the rule of ``op`` composes, in place of a gradient operator."""
-        instance = op.instance()
+        instance, definition = op.instance(), form.definition
         arguments: dict[str, Any] = {}
-        found = self.rule_values(position, op, self.operands)
+        found = self.rule_values(position, op, definition, self.operands)
         for a, values in zip(definition.rule_arguments, found):
             slots = instance.input_slots if a.source == "in" else instance.output_slots
             arguments[a.parameter] = values if slots[a.of].many else (values[0] if values else None)
@@ -486,22 +515,23 @@ class ReverseSweep:
         self, wanted: Sequence[Variable | None], refs: Sequence[Ref | None], position: int
     ) -> None:
         """Note parts of the gradients of an operator's inputs."""
-        key_of = self.history.key
+        key_of, contributions = self.history.key, self.contributions
         for variable, ref in zip(wanted, refs, strict=True):
             if variable is not None and ref is not None:
-                self.contribute(key_of(variable.name, position), ref)
+                contributions.setdefault(key_of(variable.name, position), []).append(ref)
 
     def operands(self, names: Names, position: int) -> list[Ref | None]:
         """Forward values as operands of a rule."""
         find = self.block.var_recursive
         return [None if n == EMPTY else Ref(find(n), self.value(n, position)) for n in names]
 
-    def values(self, names: Names, position: int) -> list[str]:
+    def values(self, names: Names, position: int) -> Names:
         """As of :meth:`value`, for several names."""
+        rewritten = self.history.rewritten
         is_alone = self.parent is None and self.before is None and not self.recomputed
-        if is_alone and self.history.rewritten.keys().isdisjoint(names):
-            return list(names)
-        return [self.value(name, position) for name in names]
+        if is_alone and (not rewritten or rewritten.keys().isdisjoint(names)):
+            return names
+        return tuple([self.value(name, position) for name in names])
 
     def value(self, name: str, position: int) -> str:
         """The name under which the value that ``name`` holds before an operator can be read when

@@ -23,7 +23,7 @@ def reads_of(op: Operator) -> list[str]:
     reads = [
         n for slot, names in op.inputs.items() if slot not in unread for n in names if n != EMPTY
     ]
-    if op.attrs:
+    if definition is None or definition.block_attributes:
         blocks = blocks_of(op)
         if blocks:
             bound = set(() if definition is None else op.instance().bound_names(op.inputs))
@@ -74,11 +74,10 @@ def blocks_of(op: Operator) -> list[Block]:
 
 def blocks_driven_by(op: Operator) -> list[int]:
     """The indices of the blocks that an operator drives, nobody need have defined it."""
-    if not op.attrs:
-        return []
     definition = op.definition
     if definition is not None:
-        return [op.attrs[name] for name in definition.block_attributes if name in op.attrs]
+        names = definition.block_attributes
+        return [op.attrs[name] for name in names if name in op.attrs] if names else []
     values = [
         v for value in op.attrs.values() for v in (value if isinstance(value, tuple) else (value,))
     ]

@@ -79,13 +79,13 @@ def gather(
         cotangents: gives what flows to an output slot; told whether that may be nothing.
     """
     values = []
-    for argument in arguments:
-        if argument.source == "in":
-            values.append(inputs(argument.of))
-        elif argument.source == "out":
-            values.append(outputs(argument.of))
+    for _, _, source, slot, optional in arguments:
+        if source == "in":
+            values.append(inputs(slot))
+        elif source == "out":
+            values.append(outputs(slot))
         else:
-            values.append(cotangents(argument.of, argument.optional))
+            values.append(cotangents(slot, optional))
     return values
 
 

@@ -64,9 +64,15 @@ class BlockBatching:
             self.shapes = {**around.shapes, **self.shapes}
             self.f.like, self.f.ways = around.f.like, around.f.ways
 
-    def inside(self, block: Block) -> BlockBatching:
-        """What batches a block that an operator of this one drives."""
-        return BlockBatching(block, self.f.size, self.read, self.wanted, self.f.stem, self)
+    def inside(self, block: Block, results: Iterable[str] = ()) -> BlockBatching:
+        """What batches a block that an operator of this one drives.
+
+        Args:
+            block: of the operator.
+            results: names of the block that the operator hands out.
+        """
+        wanted = self.wanted.union(results)
+        return BlockBatching(block, self.f.size, self.read, wanted, self.f.stem, self)
 
     @property
     def batched_names(self) -> list[str]:
@@ -308,7 +314,9 @@ class BlockBatching:
             target.declare(result.shape, result.dtype)
         elif name in self.shapes:
             shape = self.shapes[name]
-            target.declare((self.f.size, *shape) if value.is_batched else shape)
+            shape = (self.f.size, *shape) if value.is_batched else shape
+            target.declare(shape)
+            result.declare(shape)
         if is_free:
             for each in emitted[writer:]:
                 each.rename({result.name: name})

@@ -234,12 +234,12 @@ class BatchedControl:
         try:
             recurrence.begin()
             BatchedControl(recurrence.inner, self._forced).run(ops)
+            late = recurrence.late_state()
+            if late is not None:
+                raise AgainError.of(key._replace(name=late))
+            recurrence.end()
         except UnsupportedError as error:
             raise AgainError.of(key) from error
-        late = recurrence.late_state()
-        if late is not None:
-            raise AgainError.of(key._replace(name=late))
-        recurrence.end()
         self._walk.f.ways.append(BatchingWay(op.type, "rule"))
 
     def _array(self, op: Operator) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..errors import UnsupportedError
 from ..ir.analysis import blocks_of, free_reads
 from ..ir.block import Block
 from ..ir.operator import Operator
@@ -26,9 +27,10 @@ class BatchedRecurrence:
         self._walk = walk
         self._op = op
         (self.block,) = blocks_of(op)
-        #: what batches the block
-        self.inner: BlockBatching = walk.inside(self.block)
         self._states: list[str] = list(op.attr("states"))
+        results = (*op.output("outputs"), *self._states)
+        #: what batches the block
+        self.inner: BlockBatching = walk.inside(self.block, results)
         self._before: list[str] = list(op.attr("ex_states"))
         first = op.input("initial_states")
         self._batched: list[bool] = [
@@ -98,6 +100,8 @@ class BatchedRecurrence:
     def _stacked(self, name: str) -> str:
         """The name of a variable of the block that is stacked with the steps first."""
         walk = self._walk
+        if name not in walk.shapes:
+            raise UnsupportedError(f"the shape of {name!r}, which a recurrence gives, is not known")
         one = self.inner.f.front(self.inner.value(name))
         step = self.block.builder(walk.f.stem).assign(one)
         steps, *rest = walk.shapes[name]

@@ -25,6 +25,7 @@ from ..opdef.gradient import GRAD, DerivedGrad
 from .checkpoints import checkpoints_in
 
 _BACKWARD, _LOSS = int(OpRole.BACKWARD), int(OpRole.LOSS)  # arithmetic on flags is slow
+_FORWARD = OpRole.FORWARD
 _SEED = OpRole.BACKWARD | OpRole.LOSS
 _PLACE = "place of gradients"  #: stands where a section was
 _SAVED = "@SAVED_"  #: in names of copies that backward makes of values that are overwritten
@@ -65,6 +66,8 @@ class GradientSections:
         self._front: list[Operator] = []
         self._way: _Way | None = None
         self._variables: list[list[Variable]] = []
+        #: the operators and variables of each block without sections, once somebody asked
+        self._rest: list[tuple[list[Operator], list[Variable]]] = []
         #: names whose gradients are computed by operators that stay
         self.differentiated: set[str] = set()
 
@@ -77,7 +80,7 @@ class GradientSections:
         """Take the sections out of the program, where they can be derived anew."""
         if self._found() is not None:
             for way in self._ways():
-                self.reason = _what_differs(self._program, way)
+                self.reason = self._what_differs(way)
                 if not self.reason:
                     self._way = way
                     self.needed = {name for names in way.checkpoints for name in names}
@@ -88,7 +91,7 @@ class GradientSections:
             _variable_of(name)
             for block in self._program.blocks
             for op in block.ops
-            if int(op.role) & _BACKWARD
+            if op.role is not _FORWARD and int(op.role) & _BACKWARD
             for name in (*op.input_arg_names, *op.output_arg_names)
             if GRAD in name
         }
@@ -127,29 +130,59 @@ class GradientSections:
             )
         yield _Way(parameters, no_grad, marks)
 
+    def _what_differs(self, way: _Way) -> str:
+        """How sections that are taken out and derived anew differ from what they were; empty where
+        they do not.
+        """
+        tried, blocks = self, self._program.blocks
+        before = [
+            (block.idx, list(block.ops), [_marks(op) for op in block.ops], set(block.vars))
+            for block in blocks
+        ]
+        if any(blocks_driven_by(op) for block in blocks for op in block.ops):  # numbers change
+            tried = GradientSections(self._program.clone())
+            tried._found()
+        tried._way = way
+        try:
+            with all_or_nothing(tried._program):
+                tried._cut()
+                tried.put_back(False)
+                raise _Difference(_first_difference(before, tried._program))
+        except _Difference as difference:
+            return str(difference)
+        except (FluidError, LookupError) as error:
+            return str(error).partition("\n")[0]
+        finally:
+            tried._way = None
+
     def _cut(self) -> None:
         """Take out the sections, their blocks and variables, and copies of overwritten values."""
-        program, block = self._program, self._block
-        self._variables = [list(each.vars.values()) for each in program.blocks]
+        if not self._rest:
+            self._rest = [self._left(inside) for inside in self._program.blocks]
+        self._variables = [list(each.vars.values()) for each in self._program.blocks]
+        for inside, (ops, variables) in zip(self._program.blocks, self._rest):
+            inside.set_ops(ops)
+            inside.set_vars(variables)
         cut = [op for section in self._sections for op in section.ops]
-        inner = {index for op in cut for index in blocks_driven_by(op)}
-        stays = list(self._front)
-        for section in self._sections:
-            stays += [Operator(block, _PLACE, {}, {}, {}, role=_SEED), *section.rest]
-        gone = {n for op in cut for names in op.outputs.values() for n in names}
+        drop_blocks(self._program, {index for op in cut for index in blocks_driven_by(op)})
         for op in self._front:
-            gone.difference_update(*op.inputs.values(), *op.outputs.values())
-        block.set_ops(stays)
-        drop_blocks(program, inner)
-        for inside in program.blocks:
-            lost = _copies(inside)
-            if lost:
-                inside.set_ops(op for op in inside.ops if lost.isdisjoint(op.output_arg_names))
-            lost |= gone if inside is block else set()
-            inside.set_vars(v for n, v in inside.vars.items() if n not in lost)
-        for op in self._front:
-            if op.role:
+            if op.role is not _FORWARD:
                 op.role = int(op.role) & ~_LOSS
+
+    def _left(self, block: Block) -> tuple[list[Operator], list[Variable]]:
+        """The operators and variables of a block without sections and copies."""
+        ops, gone, lost = list(block.ops), set[str](), _copies(block)
+        if block is self._block:
+            ops = list(self._front)
+            for section in self._sections:
+                ops += [Operator(block, _PLACE, {}, {}, {}, role=_SEED), *section.rest]
+                gone.update(*(names for op in section.ops for names in op.outputs.values()))
+            for op in self._front:
+                gone.difference_update(*op.inputs.values(), *op.outputs.values())
+        if lost:
+            ops = [op for op in ops if lost.isdisjoint(op.output_arg_names)]
+            gone |= lost
+        return ops, [v for n, v in block.vars.items() if n not in gone]
 
     def put_back(self, changed: bool) -> list[Operator]:
         """Derive the sections anew from what the program is now.
@@ -285,32 +318,6 @@ def _divided(ops: Sequence[Operator]) -> tuple[list[Operator], list[_Section]]:
     return front, sections
 
 
-def _what_differs(program: Program, way: _Way) -> str:
-    """How sections that are taken out and derived anew differ from what they were; empty where they
-    do not.
-    """
-    before = [
-        (block.idx, list(block.ops), [_role(op) for op in block.ops], set(block.vars))
-        for block in program.blocks
-    ]
-    has_blocks = any(
-        blocks_driven_by(op) for block in program.blocks for op in block.ops
-    )  # whose numbers change
-    tried = program.clone() if has_blocks else program
-    sections = GradientSections(tried)
-    sections._found()
-    sections._way = way
-    try:
-        with all_or_nothing(tried):
-            sections._cut()
-            sections.put_back(False)
-            raise _Difference(_first_difference(before, tried))
-    except _Difference as difference:
-        return str(difference)
-    except (FluidError, LookupError) as error:
-        return str(error).partition("\n")[0]
-
-
 class _Difference(Exception):
     """How the trial ended: all is taken back."""
 
@@ -320,9 +327,10 @@ def _first_difference(before: Sequence[_Before], tried: Program) -> str:
     counts nor the order of slots, which differ in files.
     """
     for (index, ops, roles, names), block in zip(before, tried.blocks):
-        for at, (one, role, other) in enumerate(zip(ops, roles, block.ops)):
+        for at, (one, marks, other) in enumerate(zip(ops, roles, block.ops)):
             is_same = one is other or _meaning(one) == _meaning(other)
-            if not is_same or role != _role(other):
+            now = _marks(other)
+            if not is_same or (marks != now and _role(*marks) != _role(*now)):
                 return f"operator {at} of block {index} would be {other}"
         if len(ops) != len(block.ops) or names != block.vars.keys():
             return f"block {index} would have other operators or variables"
@@ -340,9 +348,14 @@ def _meaning(op: Operator) -> tuple[object, ...]:
     return op.type, dict(op.inputs), dict(op.outputs), attrs, op.device
 
 
-def _role(op: Operator) -> tuple[int, Any]:
+def _marks(op: Operator) -> tuple[int, Any]:
+    """What an operator says that it is for."""
+    return op.role, op.role_vars
+
+
+def _role(role: int, names: Any) -> tuple[int, Any]:
     """What an operator is for, and for which parameters it gives gradients."""
-    return int(op.role), op.role_vars and set(zip(op.role_vars[::2], op.role_vars[1::2]))
+    return int(role), names and set(zip(names[::2], names[1::2]))
 
 
 def _variable_of(gradient: str) -> str:

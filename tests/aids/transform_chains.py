@@ -82,9 +82,12 @@ def outlined(main, subject):
         return main
     at = subject.rng.randrange(len(forward) - 2)
     try:
-        return transform.outline(main, forward[at : at + 2])
+        main = transform.outline(main, forward[at : at + 2])
     except ArgumentError:
         return main
+    known = main.global_block().vars  # what only the block reads moves into it
+    subject.fetch = [name for name in subject.fetch if name in known]
+    return main
 
 
 def probed(main, subject):

@@ -93,6 +93,19 @@ def test_a_batch_of_batches_is_nested():
     np.testing.assert_allclose(found[..., 0], a @ b.T)
 
 
+def test_what_ran_for_one_example_after_the_other_is_batched_once_more():
+    x, label = fluid.data("x", [None, 3], "float64"), fluid.data("label", [None, 1], "int64")
+    x.stop_gradient = False
+    loss = layers.mean(layers.cross_entropy(layers.softmax(x), label))
+    (gradient,) = fluid.gradients(loss, x)
+    one = vmap_quietly(fluid.default_main_program(), [x], [gradient])
+    two = vmap_quietly(one.program, [x], one.outputs)
+    rows, labels = RANDOM.normal(size=[2, 3, 4, 3]), np.array([[0], [1], [2], [1]])
+    (found,) = run(two.program, {"x": rows, "label": labels}, two.outputs)
+    each = [run(one.program, {"x": part, "label": labels}, one.outputs)[0] for part in rows]
+    np.testing.assert_allclose(found, np.stack(each), rtol=1e-12)
+
+
 def test_names_that_are_rebound_hold_what_they_held():
     program = fluid.Program.parse(
         """
