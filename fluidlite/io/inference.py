@@ -5,7 +5,7 @@ parameters that it reads.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, FileError, FileFormatError, UnknownVariableError, suggestion
@@ -72,6 +72,36 @@ def save_inference_model(
     >>> feeds
     ['x']
     """
+    return write_model(
+        dirname,
+        feeded_var_names,
+        target_vars,
+        main_program,
+        (model_filename, params_filename),
+        export_for_deployment,
+        program_only,
+    )
+
+
+def write_model(
+    dirname: Path,
+    feeded_var_names: Sequence[str] | str | None,
+    target_vars: Sequence[Variable] | Variable,
+    main_program: Program | None,
+    filenames: tuple[str | None, str | None],
+    export_for_deployment: bool = True,
+    program_only: bool = False,
+    put_in_form: Callable[[Program], None] | None = None,
+) -> list[str]:
+    """Write a model.
+
+    Args:
+        dirname, feeded_var_names, target_vars, main_program: as of :func:`save_inference_model`.
+        filenames: those of the program and of the parameters.
+        export_for_deployment, program_only: as there.
+        put_in_form: changes the program that is written.
+    """
+    model_filename, params_filename = filenames
     program = default_main_program() if main_program is None else main_program
     program = getattr(program, "program", program)
     if not isinstance(program, Program):
@@ -88,6 +118,8 @@ def save_inference_model(
         name += ".main_program"
     if any(op.type == "auc" for op in program.global_block().ops):
         warn("the program counts for layers.auc: set its states to zero before saving", None)
+    if put_in_form is not None:
+        put_in_form(model)
     values = (
         [] if program_only else sorted(values_of(model, global_scope(), is_persistable).items())
     )

@@ -341,13 +341,18 @@ class elementwise_pow(Elementwise):
 
 
 class elementwise_mod(Elementwise):
-    """The remainder of ``X / Y``, with the sign of X for integers and that of Y for floats."""
+    """The remainder of ``X / Y``, with the sign of X for integers and that of Y for floats.
+
+    floored: paddle 2's form: the sign of Y for integers, too.
+    """
 
     grad = None
+    floored: bool = attr(False, edition=True)
 
     def run(self, xp: Any, X: Array, Y: Array) -> Array:
         X, Y = align(xp, X, Y, self.axis)
-        return xp.fmod(X, Y) if X.dtype.kind == "i" else xp.mod(X, Y)
+        truncates = X.dtype.kind == "i" and not self.floored
+        return xp.fmod(X, Y) if truncates else xp.mod(X, Y)
 
 
 class elementwise_floordiv(Elementwise):

@@ -93,7 +93,7 @@ def _expanded(
         if not (is_composite and wanted and is_known) or blocks_driven_by(op):
             ops.append(op)
             continue
-        parts = _parts_of(op, block)
+        parts = _composed_parts(op, block)
         if whole:
             begun.update(map(id, parts))
             waiting += reversed(parts)
@@ -102,19 +102,39 @@ def _expanded(
     return ops
 
 
-def _parts_of(op: Operator, block: Block) -> list[Operator]:
+def _composed_parts(op: Operator, block: Block) -> list[Operator]:
     """The operators that an operator is composed of, which write what it writes."""
+    for name in op.input_arg_names:
+        if name != EMPTY:
+            _need_sizes(op, block, name)
+    instance = op.instance()
+    return parts_of(op, block, lambda f, ins: instance.outputs_for(f, ins, list(op.outputs)))
+
+
+def parts_of(
+    op: Operator, block: Block, composed: Callable[[Builder, dict[str, Any]], dict[str, Any] | None]
+) -> list[Operator]:
+    """The operators that write what an operator writes, as a function composes them.
+
+    Args:
+        op: the operator; stays as it is.
+        block: its block.
+        composed: is given what appends operators and the inputs by slot, and gives the outputs by
+            slot; None for none, and for no operators.
+    """
     ins: dict[str, Any] = {}
     instance = op.instance()
     for slot, names in op.inputs.items():
-        values = [None if n == EMPTY else _known(op, block, n) for n in names]
+        values = [None if n == EMPTY else block.var_recursive(n) for n in names]
         ins[slot] = values if instance.input_slots[slot].many else values[0]
     first = next(n for names in op.outputs.values() for n in names if n != EMPTY)
     before = block.ops
     block.set_ops([])
     try:
         f = Builder(block, f"{first}@PART")  # x@GRAD_0 would be one more gradient of x
-        outs = instance.outputs_for(f, ins, list(op.outputs))
+        outs = composed(f, ins)
+        if outs is None:
+            return []
         pairs = list(_targets(op, outs, f))
         read = set(op.input_arg_names)
         made = {name for part in block.ops for name in part.output_arg_names}
@@ -155,7 +175,7 @@ def _targets(op: Operator, outs: dict[str, Any], f: Builder) -> Iterable[tuple[s
                 yield target, f.fill_constant(shape=like.shape, dtype=like.dtype, value=0.0)
 
 
-def _known(op: Operator, block: Block, name: str) -> Variable:
+def _need_sizes(op: Operator, block: Block, name: str) -> None:
     variable = block.var_recursive(name)
     if not variable.has_shape or -1 in variable.shape:
         where = "" if op.callsite is None else f", made at {op.callsite},"
@@ -164,4 +184,3 @@ def _known(op: Operator, block: Block, name: str) -> Variable:
             f"expand: operator {op.type}{where} reads {name!r} of shape {shape}: rules need known "
             f"sizes; declare them by transform.specialize(program, shapes=...)"
         )
-    return variable

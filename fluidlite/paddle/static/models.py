@@ -14,12 +14,14 @@ from ...errors import ArgumentError
 from ...ground.files import Path, Transaction, read_bytes
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
+from ...io.inference import write_model
 from ...io.variables import values_of
 from ...ir.program import Program, default_main_program
 from ...ir.variable import Variable
 from ...proto.state import checked_path, read_state, write_state
 from ...runtime.executor import Executor
 from ...scope import Scope, scope_guard
+from .saved_operators import put_in_form
 
 _DETAILS = ".pdiparams.info"
 Variables = Variable | Sequence[Variable]
@@ -49,14 +51,13 @@ def save_inference_model(
     if not isinstance(path_prefix, (str, os.PathLike)):
         raise ArgumentError(f"expected path_prefix to be a path, got {path_prefix!r:.60}")
     folder, stem = os.path.split(checked_path(path_prefix))
-    io.save_inference_model(
+    write_model(
         folder or ".",
         [var.name for var in _listed(feed_vars, "feed_vars")],
         _listed(fetch_vars, "fetch_vars"),
-        executor,
         kwargs.get("program"),
-        f"{stem}.pdmodel",
-        f"{stem}.pdiparams",
+        (f"{stem}.pdmodel", f"{stem}.pdiparams"),
+        put_in_form=put_in_form,
     )
 
 
@@ -166,15 +167,14 @@ def _written(
     program_only: bool,
 ) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        io.save_inference_model(
+        write_model(
             folder,
             [var.name for var in _listed(feed_vars, "feed_vars")],
             _listed(fetch_vars, "fetch_vars"),
-            executor,
             default_main_program() if program is None else program,
-            "model",
-            "params",
+            ("model", "params"),
             program_only=program_only,
+            put_in_form=put_in_form,
         )
         return load_from_file(os.path.join(folder, "model" if program_only else "params"))
 

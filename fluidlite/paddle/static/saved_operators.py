@@ -1,0 +1,258 @@
+"""Operators of this library as paddle 2.6 has them, for the models that are written.
+
+A rule is given the interpreter that appends operators, the operator, and its inputs in the order of
+its slots.  It gives the output, or a dictionary of outputs; None leaves the operator as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from string import ascii_lowercase
+from typing import Any
+
+from ... import unique_name
+from ...ground.callsite import warn
+from ...ground.dtypes import DType
+from ...ir.analysis import blocks_driven_by
+from ...ir.block import Block
+from ...ir.operator import Operator
+from ...ir.program import Program
+from ...ir.variable import Variable
+from ...proto.program import set_version
+from ...transform.expansion import parts_of
+from ...transform.inserting import FreeNames
+from .saved_items import put_item, take_item
+
+VERSION = 2_006_002  #: of paddle, in the files
+_FAR = -1_000_000  #: ends of slices below it are beyond any first element
+Rule = Callable[..., Any]
+
+
+def _as(type_: str, *names: str, **fixed: Any) -> Rule:
+    """A rule: the operator of another type, with some attributes of the same names."""
+
+    def rule(f: Any, op: Any, *inputs: Any) -> Any:
+        return getattr(f, type_)(*inputs, **{name: getattr(op, name) for name in names}, **fixed)
+
+    return rule
+
+
+def _extreme(type_: str) -> Rule:
+    return lambda f, op, X: getattr(f, type_)(
+        X, dim=list(op.dims or ()), keep_dim=op.keep_dim, reduce_all=op.dims is None
+    )
+
+
+def _einsum(f: Any, op: Any, Operands: list[Any]) -> Any:
+    """That of paddle 2 takes two operands: the others follow, one after the other."""
+    if len(Operands) < 3:
+        return None
+    names, result = _lower(*op.read(Operands))
+    current, value = names[0], Operands[0]
+    for number in range(1, len(Operands)):
+        later = {*"".join(names[number + 1 :]), *result}
+        both = dict.fromkeys(current + names[number])
+        left = result if number + 1 == len(names) else "".join(n for n in both if n in later)
+        equation = f"{current},{names[number]}->{left}"
+        current, value = left, f.einsum([value, Operands[number]], equation=equation)
+    return value
+
+
+def _lower(names: list[str], result: str) -> tuple[list[str], str]:
+    """Indices in small letters, which are all that paddle 2 knows."""
+    used = {*"".join(names)}
+    large = sorted(letter for letter in used if letter.isupper())
+    free = [letter for letter in ascii_lowercase if letter not in used]
+    table = str.maketrans("".join(large), "".join(free[: len(large)]))
+    return [indices.translate(table) for indices in names], result.translate(table)
+
+
+def _pick_label(f: Any, op: Any, X: Any, Label: Any) -> Any:
+    label = _as_int64(f, Label)
+    ignored = f.fill_any_like(label, value=float(op.ignore_index))
+    is_ignored = f.equal(label, ignored)
+    first = f.fill_any_like(label, value=0.0)
+    picked = f.take_along_axis(X, f.where(is_ignored, first, label), Axis=op.axis)
+    return f.where(is_ignored, f.fill_any_like(picked, value=op.ignored), picked)
+
+
+def _as_int64(f: Any, x: Any) -> Any:
+    return x if x.dtype is DType.INT64 else f.cast(x, in_dtype=x.dtype, out_dtype=DType.INT64)
+
+
+def _place_diagonal(f: Any, op: Any, X: Any) -> Any:
+    if op.num_rows != op.num_columns:
+        return None
+    return f.diag_embed(X, **op.place)
+
+
+def _pad2d(f: Any, op: Any, X: Any, Paddings: Any) -> Any:
+    if Paddings is not None:
+        return None
+    top, bottom, left, right = op.paddings
+    last = op.data_format == "NHWC"
+    depth = 1 if last else 2
+    padded = f.pad3d(
+        f.unsqueeze2(X, axes=[depth]),
+        paddings=[left, right, top, bottom, 0, 0],
+        mode="replicate" if op.mode == "edge" else op.mode,
+        value=op.pad_value,
+        data_format="NDHWC" if last else "NCDHW",
+    )
+    return f.squeeze2(padded, axes=[depth])
+
+
+def _pseudo_inverse(f: Any, op: Any, X: Any) -> Any:
+    if X.dtype.is_complex:
+        return None
+    if op.hermitian:
+        s, u = f.eigh(X, UPLO="L")
+        size, vh = f.abs(s), f.transpose2(u, axis=_swapped(len(X.shape)))
+    else:
+        u, s, vh = f.svd(X)
+        size = s
+    largest = f.scale(f.reduce_amax(size, dim=[-1], keep_dim=True), scale=op.rcond)
+    one = f.fill_any_like(s, value=1.0)
+    counts = f.greater_than(size, f.elementwise_mul(largest, one))
+    inverse = f.where(
+        counts, f.elementwise_div(one, f.where(counts, s, one)), f.fill_any_like(s, value=0.0)
+    )
+    scaled = f.elementwise_mul(vh, f.unsqueeze2(inverse, axes=[-1]))
+    return f.matmul_v2(scaled, u, trans_x=True, trans_y=True)
+
+
+def _swapped(ndim: int) -> list[int]:
+    return [*range(ndim - 2), ndim - 1, ndim - 2]
+
+
+def _largest_in_parts(f: Any, op: Any, X: Any) -> Any:
+    """Adaptive maxima: those of ``pool2d`` have windows of one size in paddle 2."""
+    if not op.adaptive or op.pooling_type != "max" or op.data_format in ("NHWC", "NDHWC"):
+        return None
+    pool = getattr(f, f"max_{op.type}_with_index")
+    return pool(X, ksize=op.ksize, adaptive=True)[0]
+
+
+#: operators that are written as they are, where no rule holds
+ONLY_HERE = frozenset(
+    ("as_strided", "frexp", "gcd", "lcm", "place_diagonal", "pseudo_inverse", "put_item")
+    + ("take_item", "tensor_unfold")
+)
+#: type -> its rule
+RULES: dict[str, Rule] = {
+    "amax": _extreme("reduce_amax"),
+    "amin": _extreme("reduce_amin"),
+    "arctan2": _as("atan2"),
+    "einsum": _einsum,
+    "floor_divide": _as("elementwise_floordiv", "axis", floored=True),
+    "maximum": _as("elementwise_max", "axis"),
+    "minimum": _as("elementwise_min", "axis"),
+    "pad2d": _pad2d,
+    "pick_label": _pick_label,
+    "place_diagonal": _place_diagonal,
+    "pool2d": _largest_in_parts,
+    "pool3d": _largest_in_parts,
+    "pseudo_inverse": _pseudo_inverse,
+    "put_along": lambda f, op, X, Index, Value: f.put_along_axis(X, Index, Value, Axis=op.axis),
+    "put_item": put_item,
+    "remainder": _as("elementwise_mod", "axis", floored=True),
+    "squeeze": _as("squeeze2", "axes"),
+    "take_along": lambda f, op, X, Index: f.take_along_axis(X, Index, Axis=op.axis),
+    "take_diagonal": lambda f, op, X: f.diagonal(X, offset=op.offset, axis1=op.dim1, axis2=op.dim2),
+    "take_item": take_item,
+    "unsqueeze": _as("unsqueeze2", "axes"),
+}
+
+
+def _axis_of_dims(op: Operator) -> None:
+    if not op.has_attr("axis") or not op.attr("axis"):
+        op.set_attr("axis", op.attr("dims"))
+
+
+def _as_cut_there(op: Operator) -> None:
+    """A slice that runs backwards beyond the first element ends at -1."""
+    axes, strides = op.attr("axes"), op.attr("strides")
+    if not op.attr("infer_flags"):
+        op.set_attr("infer_flags", [1] * len(axes))
+    shape = op.block.var_recursive(op.input("Input")[0]).shape
+    beyond = [
+        end < -shape[axis] if shape[axis] > 0 else end < _FAR
+        for axis, end in zip(axes, op.attr("ends"))
+    ]
+    if len(beyond) == len(strides):
+        ends = zip(op.attr("ends"), strides, beyond)
+        op.set_attr("ends", [-1 if step < 0 and far else end for end, step, far in ends])
+
+
+def _axis_from_front(op: Operator) -> None:
+    if op.attr("axis") < 0:
+        shape = op.block.var_recursive(op.input("X")[0]).shape
+        op.set_attr("axis", op.attr("axis") + len(shape))
+
+
+def _size_of_out(op: Operator) -> None:
+    if not any(op.attr("output_size")):
+        op.set_attr("output_size", list(op.block.var_recursive(op.output("Out")[0]).shape[2:]))
+
+
+def _with_output(slot: str, dtype: DType) -> Callable[[Operator], None]:
+    """What gives an operator an output that paddle 2 always has."""
+
+    def change(op: Operator) -> None:
+        if not op.outputs.get(slot):
+            name = unique_name.generate(f"{op.first_output}.{slot.lower()}")
+            op.block.declare(Variable(op.block, name, shape=[-1], dtype=dtype))
+            op.set_output(slot, name)
+
+    return change
+
+
+#: type -> what changes the operator itself
+CHANGES: dict[str, Callable[[Operator], None]] = {
+    "flip": _axis_of_dims,
+    "graph_send_recv": _with_output("Dst_count", DType.INT32),
+    "graph_send_ue_recv": _with_output("Dst_count", DType.INT32),
+    "roll": _axis_of_dims,
+    "segment_pool": _with_output("SummedIds", DType.FP32),
+    "split": _axis_from_front,
+    "strided_slice": _as_cut_there,
+    "unpool": _size_of_out,
+}
+
+
+def put_in_form(program: Program) -> None:
+    """Let a program that is written have the operators of paddle 2.6, and say that version.
+
+    Args:
+        program: is changed; as it was, if it was read from a file.
+    """
+    if program.carried is not None:
+        return
+    with unique_name.guard(FreeNames(program)):
+        for block in program.blocks:
+            block.set_ops([part for op in block.ops for part in _written(op, block)])
+    set_version(program, VERSION)
+    left = [op for block in program.blocks for op in block.ops if op.type in ONLY_HERE]
+    if left:
+        site = "" if left[0].callsite is None else f", built at {left[0].callsite}"
+        warn(
+            f"paddle 2.6 has no operator {left[0].type!r}{site}: only fluidlite runs this model",
+            None,
+        )
+
+
+def _written(op: Operator, block: Block) -> list[Operator]:
+    change, rule = CHANGES.get(op.type), RULES.get(op.type)
+    if change is not None:
+        change(op)
+    if rule is None or blocks_driven_by(op):
+        return [op]
+    instance = op.instance()
+
+    def composed(f: Any, ins: dict[str, Any]) -> Any:
+        outs = rule(f, instance, *[ins.get(slot) for slot in instance.input_slots])
+        first = next(iter(op.outputs))
+        return outs if outs is None or isinstance(outs, dict) else {first: outs}
+
+    parts = parts_of(op, block, composed)
+    return [part for each in parts for part in _written(each, block)] if parts else [op]
