@@ -142,8 +142,6 @@ def append_regularization_ops(
     """
     check_regularizer(regularization, "regularization")
     pairs = list(parameters_and_grads)
-    if all(g is None or regularizer_of(p, regularization) is None for p, g in pairs):
-        return pairs
     with name_scope("regularization"):
         return [
             (p, g if g is None else with_decay(p, g, regularizer_of(p, regularization)))

@@ -3,7 +3,8 @@
 ``float(a)``, ``'%f' % a`` and ``math.exp(a)`` took an array of one element, and ``np.array`` made
 an array of objects of ragged lists.  Nothing outside an array can bring this back, so the programs'
 sources are compiled with a call around such operands: ``float(a)`` becomes ``float(_one(a))``.
-``np.reshape(a, newshape=s)`` says ``shape=s``.  Lines and columns stay, so tracebacks are those of
+``np.reshape(a, newshape=s)`` says ``shape=s``, and ``np.greater(a, b, dtype=t)`` leaves ``t`` out
+where it is a type of numbers: it said how to compare, and the answer was truth.  Lines and columns stay, so tracebacks are those of
 the source.
 
 Sources of the program itself are compiled so, and of installed packages the ones that mention
@@ -26,9 +27,10 @@ import numpy as np
 from .packages import PACKAGES
 from .served import notice
 
-ONE, TEXT, ARRAY = "__fluidlite_one__", "__fluidlite_operands__", "__fluidlite_array__"
+ONE, TEXT, OLDER = "__fluidlite_one__", "__fluidlite_operands__", "__fluidlite_older__"
 _NUMBERS = {"float", "int", "complex"}
 _ARRAYS = {"array", "asarray"}
+_COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 #: NumPy's functions and arguments of theirs that it has dropped -> what these are called now
 _RENAMED: dict[tuple[str, str | None], str] = (
     {("reshape", "newshape"): "shape"} if "shape" in signature(np.reshape).parameters else {}
@@ -85,11 +87,11 @@ class _Both:
         return repr(self._array)
 
 
-def array_maker(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``np.array`` or ``np.asarray`` that makes an array of objects of ragged lists; any other
-    function as it is.
+def older(function: Callable[..., Any]) -> Callable[..., Any]:
+    """One of NumPy's functions as it was: ``np.array`` and ``np.asarray`` make an array of objects
+    of ragged lists, comparisons take a ``dtype``; any other function as it is.
     """
-    return _MAKERS.get(function, function) if callable(function) else function
+    return _OLDER.get(function, function) if callable(function) else function
 
 
 def _ragged(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,7 +108,21 @@ def _ragged(function: Callable[..., Any]) -> Callable[..., Any]:
     return ragged_array
 
 
-_MAKERS: dict[Any, Callable[..., Any]] = {each: _ragged(each) for each in (np.array, np.asarray)}
+def _comparison(function: Callable[..., Any]) -> Callable[..., Any]:
+    def comparison_by_type(*args: Any, dtype: Any = None, **keywords: Any) -> Any:
+        if dtype is not None and np.dtype(dtype).kind not in "bO":
+            notice("comparison", "comparisons have no dtype any more; leave it out")
+            args, dtype = (*[np.asarray(a).astype(dtype, casting="same_kind") for a in args[:2]], *args[2:]), None
+        return function(*args, dtype=dtype, **keywords)
+
+    comparison_by_type.__name__ = function.__name__
+    return comparison_by_type
+
+
+_OLDER: dict[Any, Callable[..., Any]] = {
+    **{each: _ragged(each) for each in (np.array, np.asarray)},
+    **{getattr(np, name): _comparison(getattr(np, name)) for name in _COMPARISONS},
+}
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -122,8 +138,10 @@ class _Rewriter(ast.NodeTransformer):
             if function.value.id == "math":
                 starred = any(isinstance(each, ast.Starred) for each in node.args)
                 node.args = node.args if starred else [_call(ONE, each) for each in node.args]
-            elif function.attr in _ARRAYS and node.args:
-                node.func = _call(ARRAY, function)
+            elif (function.attr in _ARRAYS and node.args) or (
+                function.attr in _COMPARISONS and any(k.arg == "dtype" for k in node.keywords)
+            ):
+                node.func = _call(OLDER, function)
             for keyword in node.keywords:
                 keyword.arg = _RENAMED.get((function.attr, keyword.arg), keyword.arg)
         return node
@@ -198,7 +216,7 @@ def install() -> None:
         paths = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0
         sys.meta_path.insert(paths, _finder)
         # What was compiled so calls them wherever it runs.
-        vars(builtins).update({ONE: one, TEXT: operands, ARRAY: array_maker})
+        vars(builtins).update({ONE: one, TEXT: operands, OLDER: older})
 
 
 def uninstall() -> None:
@@ -206,7 +224,7 @@ def uninstall() -> None:
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
         same: Callable[[Any], Any] = _same
-        vars(builtins).update({ONE: same, TEXT: same, ARRAY: same})
+        vars(builtins).update({ONE: same, TEXT: same, OLDER: same})
 
 
 def _same(value: Any) -> Any:

@@ -20,18 +20,26 @@ def _states(optimizer: Any) -> Any:
     return optimizer._states if optimizer._eager is None else optimizer._eager.states
 
 
-def _rates(optimizer: Any) -> dict[Program, Any]:
-    programs = [default_main_program(), *(known() for known, _ in optimizer._rates.items())]
-    rates = {program: optimizer._global_learning_rate(program) for program in programs if program}
-    return {program: rate for program, rate in rates.items() if rate is not None}
+class _Rates(dict[Program, Any]):
+    """The learning rates of an optimizer's programs; one that is set is used there."""
+
+    def __init__(self, optimizer: Any) -> None:
+        programs = [default_main_program(), *(known() for known, _ in optimizer._rates.items())]
+        rates = [(each, optimizer._global_learning_rate(each)) for each in programs if each]
+        super().__init__((program, rate) for program, rate in rates if rate is not None)
+        self._kept = optimizer._rates
+
+    def __setitem__(self, program: Program, rate: Variable) -> None:
+        self._kept.keep(program, rate.name)
+        super().__setitem__(program, rate)
 
 
 @answers(
     _accumulators=lambda self: defaultdict(dict, _states(self).by_name()),
     _opti_name_list=lambda self: _states(self).names(),
-    _learning_rate_map=_rates,
-    _dtype=lambda self: next((rate.dtype for rate in _rates(self).values()), None),
-    helper=lambda self: LayerHelper(type(self).__name__) if _rates(self) else None,
+    _learning_rate_map=_Rates,
+    _dtype=lambda self: next((rate.dtype for rate in _Rates(self).values()), None),
+    helper=lambda self: LayerHelper(type(self).__name__) if _Rates(self) else None,
 )
 class OldOptimizer:
     """What a subclass may write anew, and what it may call there."""

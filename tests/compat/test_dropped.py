@@ -127,6 +127,14 @@ def test_reshape_takes_its_shape_by_the_old_name(old):
     assert found["a"].tolist() == [[0, 1, 2], [3, 4, 5]] and found["b"] == {"newshape": 1}
 
 
+def test_a_comparison_may_say_a_type_of_numbers(old):
+    with pytest.warns(CompatWarning, match="comparison"):
+        found = run("a = np.greater(np.array([0, 2]), 1, dtype=np.int32)\nb = np.less(1, 2)")
+    assert found["a"].tolist() == [False, True] and found["b"]
+    with pytest.raises(TypeError):
+        run("np.greater(np.array([0.5]), 1, dtype=np.int32)")
+
+
 @pytest.mark.skipif(np.__version__ < "1.24", reason="this NumPy makes arrays of ragged lists")
 def test_ragged_lists_become_an_array_of_objects(old):
     with pytest.warns(CompatWarning, match="ragged"):

@@ -61,6 +61,16 @@ def test_states_of_an_optimizer_are_there_before_the_first_step():
     assert rate is adam._global_learning_rate()
 
 
+def test_a_learning_rate_that_a_program_puts_into_the_map_is_the_one_of_its_steps():
+    sgd = fluid.optimizer.SGD(0.1)
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [2, 3], "float32"), 1))
+    rate = fluid.layers.create_global_var([1], 0.5, "float32", persistable=True, name="mine")
+    sgd._learning_rate_map[fluid.default_main_program()] = rate
+    sgd.minimize(loss)
+    steps = [op for op in loss.block.ops if op.type == "sgd"]
+    assert [op.input("LearningRate") for op in steps] == [["mine"], ["mine"]]
+
+
 def test_a_subclass_may_set_what_an_object_answers():
     class Mine(fluid.optimizer.SGD):
         def __init__(self):

@@ -491,6 +491,8 @@ def test_small_things_that_programs_reach():
     assert module("fluid.backward")._as_list((1, 2)) == [1, 2]
     assert module("fluid.backward")._as_list(None) == []
     assert module("fluid.backward")._as_list("a") == ["a"]
+    assert module("fluid.backward")._append_grad_suffix_("a@GRAD") == "a@GRAD@GRAD"
+    assert module("fluid.backward")._strip_grad_suffix_("a@GRAD@RENAME@0") == "a"
     executor = module("fluid.executor")
     assert executor._as_lodtensor(np.ones([2]), fluid.CPUPlace()).shape() == [2]
     kinds = module("fluid.core").VarDesc.VarType

@@ -10,3 +10,13 @@ def _as_list(x: Any) -> list[Any]:
     if x is None:
         return []
     return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def _append_grad_suffix_(name: str) -> str:
+    """The name of the gradient of a variable."""
+    return f"{name}@GRAD"
+
+
+def _strip_grad_suffix_(name: str) -> str:
+    """The name of the variable that a gradient is of, any number of derivatives below it."""
+    return name.partition("@GRAD")[0]
