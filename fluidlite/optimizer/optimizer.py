@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..backward.program import loss_gradients
 from ..clip import GradientClipBase, append_gradient_clip_ops, error_clip_callback
+from ..eager.mode import no_grad
 from ..errors import ArgumentError
 from ..ground.arguments import is_finite, text_or_none
 from ..ground.callsite import warn
@@ -208,8 +209,8 @@ class Optimizer(Arguments, OldOptimizer, HasRate, HasOptions, Described):
             return self._in_programs().step_of(loss, startup_program, *given)
         if self._eager is not None:
             pairs = self.backward(loss, None, *given)
-            self._eager.apply(pairs)
-            return [], pairs
+            with no_grad():
+                return self.apply_optimize(loss, None, pairs), pairs
         main, startup = programs_of(loss, startup_program)
         with all_or_nothing(main, startup):
             pairs = self.backward(loss, startup, *given)

@@ -488,9 +488,22 @@ def test_an_optimizer_of_eager_parameters_is_refused():
         decorate(fluid.optimizer.SGD(0.1, parameter_list=[w]))
 
 
-def test_there_is_no_factor_before_minimize():
-    with pytest.raises(ArgumentError, match=r"there is no factor yet; call minimize\(loss\) first"):
-        decorate(fluid.optimizer.SGD(0.1)).get_loss_scaling()
+def test_the_factor_may_be_asked_for_before_minimize():
+    optimizer = decorate(fluid.optimizer.SGD(0.1))
+    factor = optimizer.get_loss_scaling()
+    optimizer.minimize(fluid.layers.mean(fluid.layers.fc(data(), 1)))
+    assert optimizer.get_loss_scaling() is factor
+    assert optimizer.get_scaled_loss().op.input("Y") == [factor.name]
+
+
+def test_there_is_no_scaled_loss_before_minimize():
+    optimizer = decorate(fluid.optimizer.SGD(0.1))
+    with pytest.raises(ArgumentError, match=r"no scaled loss yet; call minimize\(loss\) first"):
+        optimizer.get_scaled_loss()
+    with pytest.raises(
+        ArgumentError, match=r"no scaled gradients yet; call backward\(loss\) first"
+    ):
+        optimizer.apply_gradients([])
 
 
 def test_gradients_may_be_applied_outside_of_the_program_s_guard():

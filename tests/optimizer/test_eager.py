@@ -281,3 +281,19 @@ class TestStates:
             again = pickle.loads(pickle.dumps(adam))
             assert again.get_opti_var_name_list() == []
             assert again.current_step_lr() == 0.1
+
+
+def test_a_subclass_adds_to_the_step_of_eager_parameters():
+    class Decaying(fluid.optimizer.SGD):
+        def apply_optimize(self, loss, startup_program, params_grads):
+            super().apply_optimize(loss, startup_program, params_grads)
+            for param, _ in params_grads:
+                fluid.layers.assign(param * (1.0 - 0.5 * self.current_step_lr()), param)
+
+    with fluid.dygraph.guard():
+        layer = fluid.dygraph.Linear(2, 1, bias_attr=False)
+        layer.weight.set_value(np.array([[1.0], [3.0]], "float32"))
+        loss = fluid.layers.mean(layer(fluid.dygraph.to_variable(np.ones([4, 2], "float32"))))
+        loss.backward()
+        Decaying(1.0, parameter_list=layer.parameters()).minimize(loss)
+        assert layer.weight.numpy().tolist() == [[0.0], [1.0]]

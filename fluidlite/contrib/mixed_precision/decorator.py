@@ -11,7 +11,7 @@ from ...ground.dtypes import DType
 from ...ground.missing_names import answer
 from ...ground.protected import answers, answers_protected
 from ...ir.operator import Operator, OpRole
-from ...ir.program import Program, default_startup_program, program_guard
+from ...ir.program import Program, default_main_program, default_startup_program, program_guard
 from ...ir.rollback import all_or_nothing
 from ...ir.variable import Variable
 from ...layers.driving import append_conditional, new_block
@@ -57,12 +57,21 @@ class OptimizerWithMixedPrecision(WrappedOptimizer):
         self._counters: Counters | None = None
 
     def get_loss_scaling(self) -> Variable:
-        """The variable of the factor on the loss.
-
-        Raises:
-            ArgumentError: there is none before ``backward`` or ``minimize``.
+        """The variable of the factor on the loss; before ``minimize`` it is made in the default
+        main program.
         """
-        return self._made(self._loss_scaling, "factor")
+        factor = self._loss_scaling
+        if factor is None:
+            factor = self._factor(default_main_program(), default_startup_program())
+        return factor
+
+    def _factor(self, main: Program, startup: Program) -> Variable:
+        factor = self._loss_scaling
+        if factor is None or main.global_block().vars.get(factor.name) is not factor:
+            start = self._init_loss_scaling
+            factor = kept_number(main, startup, "loss_scaling", start, DType.FP32)
+            self._loss_scaling = factor
+        return factor
 
     def get_scaled_loss(self) -> Variable:
         """The loss times the factor.
@@ -70,13 +79,9 @@ class OptimizerWithMixedPrecision(WrappedOptimizer):
         Raises:
             ArgumentError: there is none before ``backward`` or ``minimize``.
         """
-        return self._made(self._scaled_loss, "scaled loss")
-
-    @staticmethod
-    def _made(variable: Variable | None, what: str) -> Variable:
-        if variable is None:
-            raise ArgumentError(f"there is no {what} yet; call minimize(loss) first")
-        return variable
+        if self._scaled_loss is None:
+            raise ArgumentError("there is no scaled loss yet; call minimize(loss) first")
+        return self._scaled_loss
 
     def step_of(
         self, loss: Variable, startup_program: Program | None, *given: Any
@@ -105,7 +110,7 @@ class OptimizerWithMixedPrecision(WrappedOptimizer):
     def _scaled_gradients(self, loss: Variable, startup: Program, *given: Any) -> Pairs:
         main = loss.program
         with program_guard(main, startup):
-            factor = kept_number(main, startup, "loss_scaling", self._init_loss_scaling, DType.FP32)
+            factor = self._factor(main, startup)
             if self._use_dynamic_loss_scaling:
                 good = kept_number(main, startup, "num_good_steps", 0, DType.INT32)
                 bad = kept_number(main, startup, "num_bad_steps", 0, DType.INT32)
@@ -113,7 +118,7 @@ class OptimizerWithMixedPrecision(WrappedOptimizer):
             with main.as_role(OpRole.FORWARD | OpRole.LOSS):
                 wide: Any = cast(loss, "float32") if loss.dtype is DType.FP16 else loss
                 scaled = wide * factor
-            self._loss_scaling, self._scaled_loss = factor, scaled
+            self._scaled_loss = scaled
             pairs = self._optimizer.backward(scaled, startup, *given)
             unscaled = []
             for param, gradient in pairs:
@@ -132,9 +137,9 @@ class OptimizerWithMixedPrecision(WrappedOptimizer):
         pairs = list(params_grads)
         if not self._use_dynamic_loss_scaling:
             return self._optimizer.apply_gradients(pairs)
-        factor = self.get_loss_scaling()
-        counters = self._counters
-        assert counters is not None
+        factor, counters = self._loss_scaling, self._counters
+        if factor is None or counters is None:
+            raise ArgumentError("there are no scaled gradients yet; call backward(loss) first")
         main, startup = factor.program, default_startup_program()
         gradients = [gradient for _, gradient in pairs if gradient is not None]
         if not gradients:
