@@ -46,11 +46,14 @@ class Row(NamedTuple):
     #: relative changes of what its program computes with; where 1.8.5 itself moves numbers by more
     #: than the tolerance then, ten times that is allowed for those of the same list
     changes: str = ""
+    #: the row whose recorded results are its, too
+    like: str = ""
 
 
 ROWS = {
     "lac-0.1.5": Row(["LAC==0.1.5"], "lac"),
     "lac-2.0.5": Row(["LAC==2.0.5"], "lac"),
+    "lac-2.1.2": Row(["LAC==2.1.2"], "ranks"),
     "paddle2onnx-0.4": Row(
         ["paddle2onnx==0.4", "protobuf<3.21"], "onnx_files", 1e-6, needs="onnxruntime"
     ),
@@ -58,9 +61,10 @@ ROWS = {
     "paddleslim-1.2.0": Row(["paddleslim==1.2.0"], "slim", 2e-4),
     **{
         f"paddleslim-{version}-{program}": Row(
-            [f"paddleslim=={version}"], program, 2e-4, needs=need
+            *([f"paddleslim=={version}"], program, 2e-4, need),
+            like=f"paddleslim-1.1.1-{program}" if version == "1.1.0" else "",
         )
-        for version in ("1.1.1", "1.2.0")
+        for version in ("1.0.1", "1.1.0", "1.1.1", "1.2.0")
         for program, need in (("pruning", ""), ("searching", "zmq"))
     },
     "senta-1.0.3": Row(["Senta==1.0.3"], "sentiment", 1e-5),
@@ -195,7 +199,7 @@ def differences(found, wanted, tolerance, where="", changed=None):
 
 def recorded(name):
     """The file of what a library's program gave on paddlepaddle 1.8.5."""
-    return DATA / f"{name}.json"
+    return DATA / f"{ROWS[name].like or name}.json"
 
 
 def record(name, folder):
