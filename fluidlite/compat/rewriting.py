@@ -4,8 +4,8 @@
 an array of objects of ragged lists.  Nothing outside an array can bring this back, so the programs'
 sources are compiled with a call around such operands: ``float(a)`` becomes ``float(_one(a))``.
 ``np.reshape(a, newshape=s)`` says ``shape=s``, and ``np.greater(a, b, dtype=t)`` leaves ``t`` out
-where it is a type of numbers: it said how to compare, and the answer was truth.  Lines and columns stay, so tracebacks are those of
-the source.
+where it is a type of numbers: it said how to compare, and the answer was truth.  Lines and columns
+stay, so tracebacks are those of the source.
 
 Sources of the program itself are compiled so, and of installed packages the ones that mention
 ``paddle``.
