@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from interpreters import frees_functions
 
 import fluidlite as fluid
 from fluidlite.errors import NonFiniteError, NotInitializedError, OpError
@@ -132,6 +133,7 @@ def test_each_scope_has_values_of_its_own(fast):
     assert fast() and all(a == b for a, b in losses) and len({a for a, _ in losses}) == 6
 
 
+@frees_functions
 def test_an_executor_keeps_no_scope_alive():
     exe, feed, loss = trained()
     scope = fluid.Scope()
@@ -144,6 +146,7 @@ def test_an_executor_keeps_no_scope_alive():
     assert known() is None
 
 
+@frees_functions
 def test_a_scope_keeps_no_executor_alive():
     exe, feed, loss = trained()
     for _ in range(5):

@@ -4,12 +4,14 @@ import threading
 
 import numpy as np
 import pytest
+from interpreters import updates_in_place
 
 import fluidlite as fluid
 from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.runtime import updates
 
 layers = fluid.layers
+pytestmark = updates_in_place
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interpreters import updates_in_place
 from threadpoolctl import ThreadpoolController
 
 import fluidlite as fluid
@@ -170,6 +171,7 @@ def test_an_interrupt_of_a_bound_call_leaves_a_step_undone_or_done(trained, line
     assert min(interrupted_everywhere(exe, scope, step, 41)) > 0
 
 
+@updates_in_place
 def test_an_interrupt_of_a_call_that_updates_in_place_leaves_a_step_undone_or_done(
     compiler, monkeypatch
 ):

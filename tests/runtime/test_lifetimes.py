@@ -8,11 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from interpreters import frees_functions
 
 import fluidlite as fluid
 from fluidlite.ground.weak_tables import WeakTable
 
 layers = fluid.layers
+pytestmark = frees_functions
 
 FEED = {"x": np.ones([4, 3], "float32")}
 
