@@ -178,7 +178,7 @@ def function_for(
         functions[key] = _SEEN
         while len(functions) > FUNCTIONS_KEPT:
             functions.popitem(last=False)
-        if sum(env[name].nbytes for name in segment.reads) < LARGE:
+        if not _reads_much(segment, env):
             return None
         known = _SEEN
     if known is _SEEN:
@@ -196,6 +196,8 @@ def function_for(
             known = None
             _report("a plan could not be compiled, and is interpreted", error)
         functions[key] = known
+        if known is not None and known.improvement is not None and _reads_much(segment, env):
+            known.improvement.request()
     elif known is not None and known.improvement is not None and known.improvement.is_ready():
         known.improvement = None
         better = known.improved()  # it makes its buffers when it first runs
@@ -203,6 +205,11 @@ def function_for(
         known = functions[key] = better
     found: CompiledSegment | None = known
     return found
+
+
+def _reads_much(segment: Segment, env: Environment) -> bool:
+    """Whether runs take so long that compiling begins with the first one."""
+    return sum(env[name].nbytes for name in segment.reads) >= LARGE
 
 
 def give_up(segment: Segment, function: CompiledSegment, error: Exception) -> None:

@@ -91,6 +91,17 @@ def test_a_strategy_stays_where_no_other_is_given():
     assert compiled.build_strategy is strategy
 
 
+def test_kernels_of_a_program_that_reads_much_are_requested_in_its_first_run(compiler, monkeypatch):
+    monkeypatch.setattr(segment, "LARGE", 4 * 600)
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "auto")
+    x = fluid.data("x", [100, 600])
+    out = fluid.layers.reduce_sum(fluid.layers.exp(fluid.layers.tanh(x) + 0.25))
+    exe, requested = fluid.Executor(), []
+    monkeypatch.setattr(type(compiler), "request", lambda self, sources: requested.extend(sources))
+    exe.run(feed={"x": np.ones([100, 600], "float32")}, fetch_list=[out])
+    assert requested
+
+
 def test_a_first_run_that_reads_much_is_compiled(monkeypatch):
     monkeypatch.setattr(segment, "LARGE", 4 * 600)
     x = fluid.data("x", [None, 6])
