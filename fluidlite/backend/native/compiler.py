@@ -32,7 +32,8 @@ FLAGS = (
     *("-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
     *("-fopenmp-simd", "-fno-strict-aliasing", "-shared", "-fPIC", "-w", "-x", "c"),
 )
-PATIENCE = 600  #: seconds for one kernel
+PATIENCE = 600  #: seconds for one call of the compiler
+TOGETHER = 8  #: kernels that one call makes
 ANSWER = 10  #: seconds for what the compiler says of itself, which a first run waits for
 FAREWELL = 2  #: seconds for which Python's end waits for what has been ended
 _PRELUDE = Path(__file__).with_name("prelude.h")
@@ -225,16 +226,24 @@ class Compiler:
                 if not self._queue:
                     self._works = False
                     return
-                source = self._queue.pop(0)
-            kernel = None
-            try:
-                kernel = self._compiled(source)
-            except Exception as error:
-                with contextlib.suppress(Warning):  # where warnings are errors: nobody is here
-                    self.warn(f"a kernel could not be compiled: {error}")
+                sources = _first(self._queue)
+                del self._queue[: len(sources)]
+            kernels = self._made(sources)
             with self._lock:
-                self._known[source.name] = kernel
-                self._pending.pop(source.name).set()
+                self._known.update(kernels)
+                for source in sources:
+                    self._pending.pop(source.name).set()
+
+    def _made(self, sources: Sequence[KernelSource]) -> dict[str, Kernel | None]:
+        """Kernels by name, made at once; where that fails, those that can be made alone."""
+        try:
+            return self._compiled(sources)
+        except Exception as error:
+            if len(sources) > 1 and not self._closed:
+                return {s.name: self._made([s])[s.name] for s in sources}
+            with contextlib.suppress(Warning):  # where warnings are errors: nobody is here
+                self.warn(f"a kernel could not be compiled: {error}")
+            return dict.fromkeys(source.name for source in sources)
 
     @lazy
     def _head(self) -> str:
@@ -270,23 +279,32 @@ class Compiler:
         if status:
             raise RuntimeError((said.strip().splitlines() or ["no reason given"])[0])
 
-    def _compiled(self, source: KernelSource) -> Kernel | None:
+    def _compiled(self, sources: Sequence[KernelSource]) -> dict[str, Kernel | None]:
         cache = self.cache
         if cache.folder is None:
-            return None
+            return dict.fromkeys(source.name for source in sources)
         folder = self._making = cache.new_folder()
+        bases = {source.name: self.digest(source) for source in sources}
         try:
-            place, base = Path(folder) / "kernel.so", self.digest(source)
-            self._call(source.text, place)
-            cache.keep(place, base)
+            place = Path(folder) / "kernel.so"
+            self._call("".join(source.text for source in sources), place)
+            cache.keep(place, bases.values())
         finally:
             _remove(folder)
             self._making = None
-        kernel = cache.load(base, source.name)
-        if kernel is None:
+        kernels = {name: cache.load(base, name) for name, base in bases.items()}
+        if None in kernels.values():
             self.warn(f"a kernel that was compiled cannot be loaded from {cache.folder}")
         cache.make_room()
-        return kernel
+        return kernels
+
+
+def _first(queue: Sequence[KernelSource]) -> list[KernelSource]:
+    """The first of some kernels, and those behind it that are made with it: to start the compiler
+    takes as long as a kernel does.  Those with macros are made alone.
+    """
+    count = next((k for k, s in enumerate(queue[:TOGETHER]) if "#define" in s.text), TOGETHER)
+    return list(queue[: count or 1])
 
 
 def _remove(folder: str) -> None:

@@ -1,8 +1,8 @@
 """Libraries of kernels, kept on disk.
 
-Each kernel is a library of its own, in a file named after its source, the compiler and the
-processor; beside it stands a digest of the file, so that one that was cut short, or that somebody
-else wrote, is not loaded.
+Each kernel is in a file named after its source, the compiler and the processor, which may be the
+library of some that were made at once, under one name for each; beside it stands a digest of the
+file, so that one that was cut short, or that somebody else wrote, is not loaded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -68,20 +68,26 @@ class KernelCache:
             prefix=f"{MAKING}{os.getpid()}-{_processes()}-",
         )
 
-    def keep(self, library: Path, base: str) -> None:
-        """Move a library to its place.
+    def keep(self, library: Path, bases: Iterable[str]) -> None:
+        """Put a library to its places.
 
         Args:
             library: in a new folder.
-            base: of its name.
+            bases: of its names, one for each kernel in it.
         """
         assert self.folder is not None
         digest = library.with_suffix(".sum")
         digest.write_text(blake2b(library.read_bytes()).hexdigest(), encoding="ascii")
         # the digest last: a library without one is replaced or removed as any other, while nobody
         # would look for a digest without a library
-        os.replace(library, self.folder / f"{base}.so")
-        os.replace(digest, self.folder / f"{base}.sum")
+        for base in bases:
+            for file in (library, digest):
+                twin = file.with_stem(base)
+                try:
+                    os.link(file, twin)
+                except OSError:  # a file system without links
+                    shutil.copyfile(file, twin)
+                os.replace(twin, self.folder / twin.name)
 
     def load(self, base: str, name: str) -> Kernel | None:
         """A kernel from its file; None if there is none that can be trusted.
@@ -119,7 +125,7 @@ class KernelCache:
                 about = path.stat()
             except OSError:
                 continue
-            entries.append((about.st_mtime, about.st_size, path))
+            entries.append((about.st_mtime, about.st_size / about.st_nlink, path))
         total = sum(size for _, size, _ in entries)
         for _, size, path in sorted(entries):
             if total <= KEPT:

@@ -366,3 +366,26 @@ def test_rounding_is_told_from_faults_by_what_double_precision_gives():
     assert not is_rounding(meant, (exact - [3e-4, 0]).astype("float32"), exact)
     assert not is_rounding(meant, np.full(2, np.nan, "float32"), exact)
     assert not is_rounding(meant, meant.astype("float64"), exact)
+
+
+def test_kernels_are_made_in_one_call_and_alone_where_one_of_them_fails(compiler, monkeypatch):
+    texts, call = [], type(compiler)._call
+    monkeypatch.setattr(
+        type(compiler),
+        "_call",
+        lambda self, text, *more: texts.append(text) or call(self, text, *more),
+    )
+    x = Expression("input", (), (70,), np.dtype("float32"))
+    functions = [XP.exp, XP.tanh, XP.log1p]
+    sources = [kernel_source([x], [function(ArraySymbol(x)).node]) for function in functions]
+    assert list(compiler._made(sources)) == [source.name for source in sources]
+    assert len(texts) == 1
+    array = np.linspace(0, 1, 70, dtype="float32")
+    for function, source in zip((np.exp, np.tanh, np.log1p), sources):
+        kernel = compilers.Compiler().find([source])[source.name]  # from the folder
+        found = prepared(kernel, source, [((70,), np.dtype("float32"))]).function(array)
+        np.testing.assert_allclose(found, function(array), rtol=1e-6)
+    bad = sources[0]._replace(name="bad", text="no C\n")
+    with pytest.warns(RuntimeWarning, match="could not be compiled"):
+        kernels = compiler._made([bad, sources[1]])
+    assert kernels["bad"] is None and kernels[sources[1].name] is not None
