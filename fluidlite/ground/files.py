@@ -327,7 +327,7 @@ class Transaction:
 
     Each is written beside its target and synced.  At the end of the ``with`` block all of them take
     the places of their targets, one after the other; before that, a failure, or the end of the
-    process, leaves everything as it was.
+    process, leaves everything as it was.  A device or a pipe is written to at once.
 
     >>> with Transaction() as files, files.open("greeting.txt") as file:
     ...     _ = file.write(b"hello")
@@ -356,6 +356,10 @@ class Transaction:
         try:
             if os.path.isdir(target):
                 raise IsADirectoryError(errno.EISDIR, "is a folder")
+            if os.path.exists(path) and not os.path.isfile(path):  # no file may take its place
+                with open(path, "wb") as device:
+                    yield device
+                return
             self._make_folder(folder)
             self._sweep(folder)
             partial = os.path.join(folder, f".{name[:100]}.{os.urandom(6).hex()}{_SUFFIX}")

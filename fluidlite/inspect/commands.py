@@ -248,7 +248,7 @@ def _patch(given: argparse.Namespace) -> int:
         say(f"wrote {given.output}: {quantity(len(patch.hunks), 'change')}")
     else:
         say(patch, end="")
-    return 1 if patch else 0
+    return 1 if patch or other else 0
 
 
 def _as_json(found: Difference) -> dict[str, Any]:

@@ -65,6 +65,8 @@ class BatchedControl:
         self._walk = walk
         self._forced = forced
         self._branches: set[str] = set()  #: names that branches wrote
+        #: names that hold nothing where a branch was not taken -> its position
+        self._partial: dict[str, int] = {}
 
     def run(self, ops: Sequence[Operator]) -> None:
         """Append what operators do for all examples."""
@@ -75,6 +77,8 @@ class BatchedControl:
             depends = self._walk.depends(op) or self._forced_by(op)
             if op.type.startswith("conditional_block"):
                 self._branches.update(writes_of(op))
+                new = [name for name in writes_of(op) if name not in self._walk.written]
+                self._partial.update(dict.fromkeys(new, position))
             if definition is None or definition.execute is None or not depends:
                 if depends and _touches_arrays(op, self._walk.block):
                     self._array(op)
@@ -307,6 +311,10 @@ class BatchedControl:
             for name in writes_of(op):
                 refuse_to_keep(op, around.var_recursive(name))
         read = _outer_reads(ops)
+        for name in read:
+            key = Forced(around.idx, self._partial.get(name, -1), "")
+            if name in self._partial and key not in self._forced:
+                raise AgainError.of(key)  # a loop that reads it takes in the branch
         fronts = {name: f.front(walk.value(name)) for name in read if name in walk.values}
         sequences = {whole.name: whole for whole in fronts.values()}
         for whole in sequences.values():

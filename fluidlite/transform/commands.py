@@ -525,7 +525,8 @@ def _verify(given: argparse.Namespace) -> int:
         try:
             say(f"{printable(path)}: {_verified(path, given.inputs, given.check)}")
         except (FluidError, OSError) as error:
-            complain(f"{path}: {error}")
+            said = str(error)
+            complain(said if said.startswith(f"{path}: ") else f"{path}: {said}")
             status = 1
     return status
 

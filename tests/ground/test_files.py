@@ -157,6 +157,17 @@ def test_what_a_killed_process_left_is_removed_when_it_is_old(tmp_path):
     assert files_in(tmp_path) == [young.name, "w"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_no_file_takes_the_place_of_a_device_or_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    end = os.open(tmp_path / "pipe", os.O_RDWR | os.O_NONBLOCK)
+    with Transaction() as files:
+        files.write(tmp_path / "pipe", b"hello")
+    assert (tmp_path / "pipe").is_fifo() and os.read(end, 9) == b"hello"
+    os.close(end)
+    assert files_in(tmp_path) == ["pipe"]
+
+
 def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path):
     (tmp_path / "a").mkdir()
     with pytest.raises(FileError, match="cannot write .*a: it is a folder"), Transaction() as files:

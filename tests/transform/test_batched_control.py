@@ -122,6 +122,17 @@ def test_gradients_of_a_branch_are_looped():
     check(["x"], feed, [y, gradient], looped=["conditional_block_grad"])
 
 
+@pytest.mark.parametrize("flag", [False, True])
+def test_a_loop_takes_in_branches_that_may_not_be_taken(flag):
+    x, w = fluid.data("x", [3], "float64"), fluid.data("w", [3], "float64")
+    w.stop_gradient = False
+    y = layers.cond(fluid.data("flag", [1], "bool"), lambda: x * 2.0, lambda: x * w)
+    z = layers.cond(is_positive(x), lambda: y * y, lambda: y * 3.0)
+    (gradient,) = fluid.gradients(layers.reduce_sum(z), w)
+    feed = {"x": RANDOM.normal(size=[4, 3]), "w": np.arange(3.0), "flag": np.array([flag])}
+    check(["x"], feed, [gradient], looped=["conditional_block"])
+
+
 def powers(steps):
     """x * w * w ... as a loop of ``steps`` passes."""
     x, w = fluid.data("x", [3], "float64"), fluid.data("w", [3], "float64")

@@ -326,7 +326,7 @@ def test_a_patch_is_made_applied_and_taken_back(models, capsys):
     assert main(["diff", "--patch", "made", "model"]) == 0
     changed_value("fc_1.b_0", 1, "other")
     capsys.readouterr()
-    assert main(["diff", "--patch", "model", "other"]) == 0
+    assert main(["diff", "--patch", "model", "other"]) == 1
     assert "values differ, which no patch holds: fc_1.b_0" in capsys.readouterr().err
     assert "leave out --json" in refused(
         capsys, "diff", "--patch", "--json", "made", "model", status=2
