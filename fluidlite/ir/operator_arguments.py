@@ -142,7 +142,7 @@ def undeclared_value(type: str, name: str, value: Any) -> Any:
     if isinstance(index, int):
         return BlockRef(index)
     if isinstance(value, (bool, int, float, str)):
-        return value
+        return int(value) if isinstance(value, bool) else value  # as every version of fluid
     raise AttributeValueError(
         f"{type}: attribute {name!r} takes a number, a truth value, a text or a list of such, got "
         f"{value!r:.60} of type {value.__class__.__name__}"

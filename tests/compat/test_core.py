@@ -167,6 +167,16 @@ def test_messages_of_program_files_have_the_fields_of_paddle(alias, name):
     assert served.items() >= FIELDS[name].items()
 
 
+def test_versions_of_operators_are_messages_of_program_files():
+    pytest.importorskip("google.protobuf")
+    base = importlib.import_module("fluidlite.paddle.base.proto.framework_pb2")
+    versions = base.OpVersionMap()
+    versions.pair.add(op_name="a").op_version.version = 2
+    program = base.ProgramDesc(op_version_map=versions)
+    assert program.SerializeToString() == b"*\t\n\x07\n\x01a\x12\x02\x08\x02"
+    assert (base.SCALAR, base.Scalar.LONG, base.VarType.SPARSE_CSR) == (16, 2, 31)
+
+
 def test_numbers_of_types_are_there_without_protobuf(alias, monkeypatch):
     protos = importlib.import_module("fluidlite.compat.modules.protos")
     protos._served.cache_clear()

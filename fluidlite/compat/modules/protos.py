@@ -19,8 +19,31 @@ _MESSAGE, _ENUMERATION = 11, 14  #: kinds of fields, as protobuf numbers them
 _NUMBERS = {name: number for name, (number, _) in ATTRIBUTE_TYPES.items()}
 _AttrType = IntEnum("AttrType", _NUMBERS, module=__name__)  # type: ignore[misc]
 _FORM = FieldForm
-#: messages that no file has: what an operator is like
-_OPERATORS: dict[str, dict[str, FieldForm]] = {
+_INNER = ("string", "strings", "vocab", "sparse_coo", "sparse_csr")
+#: messages that the reader of files does not take apart: what an operator is like, and of Paddle 2
+#: the versions of operators, attributes of variables, and types that tensors have not
+_MORE: dict[str, dict[str, FieldForm]] = {
+    "OpVersion": {"version": _FORM(1, "int32", REQUIRED)},
+    "OpVersionMap": {"pair": _FORM(1, "OpVersionMap.OpVersionPair", REPEATED)},
+    "OpVersionMap.OpVersionPair": {
+        "op_name": _FORM(1, "string", REQUIRED),
+        "op_version": _FORM(2, "OpVersion", REQUIRED),
+    },
+    "ProgramDesc": {**MESSAGES["ProgramDesc"], "op_version_map": _FORM(5, "OpVersionMap")},
+    "VarDesc": {**MESSAGES["VarDesc"], "attrs": _FORM(7, "VarDesc.Attr", REPEATED)},
+    "VarDesc.Attr": {
+        "name": _FORM(1, "string", REQUIRED),
+        "type": _FORM(2, "AttrType", REQUIRED),
+        "i": _FORM(3, "int32"),
+        "s": _FORM(4, "string"),
+        "ints": _FORM(5, "int32", REPEATED),
+    },
+    "VarType": {
+        **MESSAGES["VarType"],
+        **{name: _FORM(number, "VarType.TensorDesc") for number, name in enumerate(_INNER, 8)},
+    },
+    "Scalar": {**MESSAGES["Scalar"], "type": _FORM(1, "Scalar.Type", REQUIRED)},
+    "Complex": {"r": _FORM(1, "double", REQUIRED), "i": _FORM(2, "double", REQUIRED)},
     "OpProto": {
         "type": _FORM(1, "string", REQUIRED),
         "inputs": _FORM(2, "OpProto.Var", REPEATED),
@@ -34,18 +57,29 @@ _OPERATORS: dict[str, dict[str, FieldForm]] = {
         "duplicable": _FORM(3, "bool", OPTIONAL),
         "intermediate": _FORM(4, "bool", OPTIONAL),
         "dispensable": _FORM(5, "bool", OPTIONAL),
+        "extra": _FORM(6, "bool", OPTIONAL),
+        "quant": _FORM(7, "bool", OPTIONAL),
     },
     "OpProto.Attr": {
         "name": _FORM(1, "string", REQUIRED),
         "type": _FORM(2, "AttrType", REQUIRED),
         "comment": _FORM(3, "string", REQUIRED),
         "generated": _FORM(4, "bool", OPTIONAL),
+        "extra": _FORM(5, "bool", OPTIONAL),
+        "quant": _FORM(6, "bool", OPTIONAL),
+        "support_tensor": _FORM(7, "bool", OPTIONAL),
     },
 }
-_MESSAGES = {**MESSAGES, **_OPERATORS}
+_MESSAGES = {**MESSAGES, **_MORE}
+#: types of variables of Paddle 2
+_LATER = ("STRING", "STRINGS", "VOCAB", "FEED_LIST", "PSTRING", "SPARSE_COO", "SPARSE_CSR")
 _ENUMERATIONS: dict[str, dict[str, int]] = {
     "AttrType": _NUMBERS,
-    "VarType.Type": {each.name: int(each) for each in (*DType, *Kind)} | {"SIZE_T": 19},
+    "VarType.Type": {
+        **{each.name: int(each) for each in (*DType, *Kind)},
+        **{"SIZE_T": 19, **{name: number for number, name in enumerate(_LATER, 25)}},
+    },
+    "Scalar.Type": {"BOOLEAN": 1, "LONG": 2, "FLOAT64": 3, "COMPLEX128": 4},
     "CompatibleInfo.Type": {
         "COMPATIBLE": 0, "DEFINITELY_NOT": 1, "POSSIBLE": 2, "BUG_FIX": 3, "PRECISION_CHANGE": 4,
     },
@@ -58,7 +92,7 @@ def __getattr__(name: str) -> Any:
     try:
         return _served()[name]
     except ImportError:
-        without = {"VarType": _TypeNumbers, "AttrType": _AttrType}
+        without = {"VarType": _TypeNumbers, "AttrType": _AttrType, **_NUMBERS}
     except KeyError:
         without = {}
     if name in without:
@@ -90,7 +124,7 @@ def _served() -> MappingProxyType[str, Any]:
         elif not hasattr(served[outer], inner):  # in versions before 4
             setattr(served[outer], inner, message)
     served["AttrType"] = EnumTypeWrapper(file.enum_types_by_name["AttrType"])
-    return MappingProxyType({"DESCRIPTOR": file, **served})
+    return MappingProxyType({"DESCRIPTOR": file, **_NUMBERS, **served})
 
 
 def _declared(descriptor_pb2: Any) -> Any:

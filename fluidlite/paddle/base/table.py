@@ -165,7 +165,9 @@ MODULES: Table = {
     "proto.framework_pb2": {
         "fluid.proto.framework_pb2": "AttrType BLOCK BLOCKS BOOLEAN BOOLEANS BlockDesc "
         "DESCRIPTOR FLOAT FLOATS INT INTS LONG LONGS OpDesc OpProto ProgramDesc STRING STRINGS "
-        "VarDesc VarType Version"
+        "VarDesc VarType Version",
+        "compat.modules.protos": "Complex FLOAT64 FLOAT64S OpVersion OpVersionMap SCALAR SCALARS "
+        "Scalar VAR VARS",
     },
     "reader": {
         "paddle.base.io": "DataLoader PyReader",
