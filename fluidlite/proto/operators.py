@@ -15,7 +15,7 @@ from ..ground.files import excerpt
 from ..ir.block import Block
 from ..ir.literal import EmptyList
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Names, Operator
-from ..opdef.attribute import Attribute, BlockRef, Long
+from ..opdef.attribute import REQUIRED, Attribute, BlockRef, Long
 from ..opdef.definition import Op, find
 from .carried import CarriedOperator, Original, PartOrder
 from .encode import Encoder, encode_text
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _OPERATOR, _SIDE, _ATTRIBUTE = 250, 250, 70
 _INPUTS, _OUTPUTS, _FIRST, _SECOND = 0x0A, 0x12, 0x0A, 0x12  # tags of fields
 _KEPT, _SHORT = 4096, 2000  # kinds of operators; the bytes of one
+_VALUES = 64  # of an attribute
 #: attribute in files -> field of an operator
 _FIELDS = {
     "op_role": "role",
@@ -65,6 +66,7 @@ class AttributeReader(NamedTuple):
     declared: Attribute | None
     convert: bool
     framework: bool
+    known: dict[Any, tuple[Any, bool]]  #: what messages say, of those that are often alike
 
 
 @dataclass
@@ -290,37 +292,49 @@ class OperatorDecoder:
         fields: dict[str, Any] = {}
         apart: dict[str, bytes] = {}
         undeclared: dict[str, Any] = {}
-        # an operator of the gradient has attributes of that which it is the gradient of
-        roles = [attr.i for attr, step in zip(attrs, plan.steps) if step.name == "op_role"]
-        is_gradient = bool(roles and roles[0] & 1)
         for attr, step in zip(attrs, plan.steps):
             if not step.wire:
                 apart[step.name] = write(attr)
                 self.reading.charge(200 + len(apart[step.name]), at)
-                if plan.definition is not None and not is_gradient:
+                # an operator of the gradient has attributes of that which it is the gradient of
+                roles = [attr.i for attr, step in zip(attrs, plan.steps) if step.name == "op_role"]
+                if plan.definition is not None and not (roles and roles[0] & 1):
                     self.note_ignored(plan, step, attr)
                 wire = ATTRIBUTE_TYPE_OF.get(attr.type, "")
                 if wire and step.name not in FRAMEWORK_ATTRIBUTES and "BLOCK" not in wire:
                     undeclared[step.name] = self.reader(wire, True)(attr)
                 continue
-            value = step.read(attr)
+            told = step.known.get(attr)
+            if told is None:
+                told = self.value(plan, step, attr, at)
+                if len(step.known) < _VALUES:
+                    step.known[attr] = told
+            value, is_default = told
             if step.framework:
-                if step.name == "op_callstack":
-                    value = self.reading.share(call_site(value))
                 fields[_FIELDS[step.name]] = value
-                continue
-            if step.convert:
-                with contextlib.suppress(FluidError):  # else it can be printed, but not run
-                    value = step.declared.convert(value, plan.op_type)  # type: ignore[union-attr]
-            if step.wire in ("BLOCK", "BLOCKS"):
-                self.check_blocks(value, at)
-            values[step.name] = value
-        if plan.order:
-            declared = plan.definition.attributes  # type: ignore[union-attr]
-            values = {n: values[n] for n in plan.order if _differs(values[n], declared[n].default)}
+            elif not is_default:
+                values[step.name] = value
+        if len(values) > 1 and plan.order:
+            values = {name: values[name] for name in plan.order if name in values}
         if values:
             self.reading.charge(150 + _ATTRIBUTE * len(values), at)
         return values, fields, apart, undeclared
+
+    def value(
+        self, plan: OperatorLayout, step: AttributeReader, attr: Any, at: int
+    ) -> tuple[Any, bool]:
+        """The value of an attribute, and whether it is the default, which is not kept."""
+        value = step.read(attr)
+        if step.framework:
+            is_stack = step.name == "op_callstack"
+            return self.reading.share(call_site(value)) if is_stack else value, False
+        if step.convert:
+            with contextlib.suppress(FluidError):  # else it can be printed, but not run
+                value = step.declared.convert(value, plan.op_type)  # type: ignore[union-attr]
+        if step.wire in ("BLOCK", "BLOCKS"):
+            self.check_blocks(value, at)
+        usual = step.declared.default if plan.order and step.declared is not None else REQUIRED
+        return value, usual is not REQUIRED and not _differs(value, usual)
 
     def check_blocks(self, value: Any, at: int) -> None:
         for index in value if isinstance(value, tuple) else (value,):
@@ -377,7 +391,8 @@ class OperatorDecoder:
             wire = ""
         wrapped = declared is None and not framework
         convert = declared is not None and (declared.kind == "DType" or declared.wire != wire)
-        return AttributeReader(name, wire, self.reader(wire, wrapped), declared, convert, framework)
+        read = self.reader(wire, wrapped)
+        return AttributeReader(name, wire, read, declared, convert, framework, {})
 
     def reader(self, wire: str, wrapped: bool) -> Callable[[Any], Any]:
         """A function that takes a value out of the message of an attribute.

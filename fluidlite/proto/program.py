@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import ArgumentError
+from ..ground.state import collector_paused
 from ..ir.block import Block
 from ..ir.foreign import mark_read, note_written
 from ..ir.operator import Operator
@@ -71,12 +72,13 @@ def decode(program: Program, data: bytes, name: str) -> None:
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ArgumentError(f"expected the bytes of a program, got {data!r:.60}")
     data = bytes(data)
-    if data.lstrip()[:1] == b"{":
-        PirDecoder(program, data, name, SPECIAL).run()
-    else:
-        ProgramDecoder(program, data, name).run()
-        take_over(program)
-    mark_read(program, data)
+    with collector_paused():
+        if data.lstrip()[:1] == b"{":
+            PirDecoder(program, data, name, SPECIAL).run()
+        else:
+            ProgramDecoder(program, data, name).run()
+            take_over(program)
+        mark_read(program, data)
 
 
 def program_from_bytes(data: bytes, name: str = "the program") -> Program:

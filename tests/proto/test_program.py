@@ -205,7 +205,7 @@ def test_an_unknown_attribute_is_read_by_its_name_and_survives_copies():
         (op,) = each.block(0).ops
         assert {name: op.attr(name) for name in values} == values
         assert all(op.has_attr(name) for name in values)
-        assert [op.attr_wire(name) for name in values] == ["FLOAT", "STRING", "INTS", "BOOLEAN"]
+        assert [op.attr_wire(name) for name in values] == ["FLOAT", "STRING", "INTS", "INT"]
         assert each.desc.serialize_to_string() == program.desc.serialize_to_string()
 
 

@@ -77,7 +77,8 @@ _ENUMERATIONS: dict[str, dict[str, int]] = {
     "AttrType": _NUMBERS,
     "VarType.Type": {
         **{each.name: int(each) for each in (*DType, *Kind)},
-        **{"SIZE_T": 19, **{name: number for number, name in enumerate(_LATER, 25)}},
+        **{name: number for number, name in enumerate(_LATER, 25)},
+        "SIZE_T": 19,
     },
     "Scalar.Type": {"BOOLEAN": 1, "LONG": 2, "FLOAT64": 3, "COMPLEX128": 4},
     "CompatibleInfo.Type": {
