@@ -160,6 +160,13 @@ def function(
         FeedError, FetchError: the program has no variable of a name, or a feed is left out.
         NotInitializedError: a parameter has no value.
         UnsupportedError: JAX is not installed.
+
+    >>> import jax
+    >>> y = fluid.layers.square(fluid.data("x", [3], "float32"))
+    >>> run, parameters = fluid.jax.function(feeds=["x"], fetches=[y])
+    >>> loss = lambda x: run(parameters, {"x": x}, 0)[0].sum()
+    >>> jax.grad(loss)(np.array([1.0, 2.0, 3.0], "float32")).tolist()
+    [2.0, 4.0, 6.0]
     """
     jax = _jax()
     program = default_main_program() if program is None else program

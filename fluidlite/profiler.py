@@ -331,6 +331,15 @@ def start_profiler(state: str, tracer_option: str = "Default") -> None:
 
     Raises:
         ArgumentError: something else.
+
+    >>> import contextlib, io
+    >>> y = fluid.layers.relu(fluid.data("x", [2]))
+    >>> fluid.profiler.start_profiler("CPU")
+    >>> out = fluid.Executor().run(feed={"x": np.ones(2, "float32")}, fetch_list=[y])
+    >>> with contextlib.redirect_stdout(io.StringIO()) as table:
+    ...     fluid.profiler.stop_profiler(profile_path="profile")
+    >>> "relu" in table.getvalue()
+    True
     """
     checked_choice(state, STATES, "state")
     checked_choice(tracer_option, OPTIONS, "tracer_option")
@@ -430,6 +439,14 @@ def cuda_profiler(
 
     Args:
         output_file, output_mode, config: not read.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     with fluid.profiler.cuda_profiler("trace.txt"):
+    ...         pass
+    >>> len(said)
+    1
     """
     warn("there is no CUDA: cuda_profiler measures nothing; use profiler.profiler", None)
     yield

@@ -32,6 +32,14 @@ def mesh(**sizes: int) -> AbstractContextManager[Any]:
     Raises:
         ArgumentError: an axis has no size, or there are not as many devices.
         UnsupportedError: JAX is not installed.
+
+    >>> import jax
+    >>> x = fluid.data("x", [None, 2], "float32")
+    >>> y = fluid.layers.relu(x)
+    >>> exe = fluid.Executor(backend="jax")
+    >>> with fluid.distributed.mesh(data=1):
+    ...     exe.run(feed={"x": np.array([[-1.0, 2.0]], "float32")}, fetch_list=[y])[0].tolist()
+    [[0.0, 2.0]]
     """
     if not sizes or not all(type(n) is int and n > 0 for n in sizes.values()):
         said = ", ".join(f"{name}={size!r:.20}" for name, size in sizes.items()) or "nothing"
@@ -94,6 +102,10 @@ def initialize(
     Raises:
         ArgumentError: process 0 does not listen at its address.
         UnsupportedError: JAX is not installed.
+
+    In process 0 of 2, whose host is called "first":
+
+    >>> fluid.distributed.initialize("first:8476", 2, 0)  # doctest: +SKIP
     """
     jax = _jax("jax")
     if (jax.config.jax_platforms or "").startswith("cpu"):  # processes on CPUs meet by gloo

@@ -33,7 +33,13 @@ from .writing import SourceWriter
 
 @dataclass
 class NumpySource:
-    """What was written."""
+    """The module that :func:`numpy_source` wrote.
+
+    >>> y = fluid.layers.relu(fluid.data("x", [None, 2], "float32"), name="y")
+    >>> written = fluid.export.numpy_source(fluid.default_main_program(), "m.py", fetches=[y])
+    >>> written.function, written.inputs
+    ('predict', ['x'])
+    """
 
     path: str
     arrays: str  #: the path of the file of arrays

@@ -50,6 +50,12 @@ def stablehlo(
     Raises:
         ArgumentError: ``feeds`` are names alone, and a size is unknown and has no name.
         FluidError: as :func:`fluidlite.jax.function` does.
+
+    >>> import jax
+    >>> y = fluid.layers.relu(fluid.data("x", ["batch", 2], "float32"))
+    >>> data = fluid.export.stablehlo(feeds=["x"], fetches=[y])
+    >>> jax.export.deserialize(data).call({"x": np.array([[-1.0, 2.0]], "float32")})[0].tolist()
+    [[0.0, 2.0]]
     """
     if isinstance(feeds, (str, bytes)) or not isinstance(feeds, (Mapping, Sequence)):
         raise ArgumentError(

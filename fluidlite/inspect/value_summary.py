@@ -18,7 +18,12 @@ _SMALLEST_IMAGE = 4
 
 @dataclass(frozen=True)
 class Digest:
-    """What is said of a value."""
+    """The type, the shape and the range of a value.
+
+    >>> digest = fluid.inspect.Digest("float32", (2,), 1.0, 3.0, 2.0, 1.0, nan=0, infinite=1)
+    >>> print(digest, digest.is_bad)
+    float32[2] 1 .. 3, mean 2, 1 infinite True
+    """
 
     kind: str  #: "float32", "int64", or what it is when it is no plain array
     shape: tuple[int, ...]

@@ -34,7 +34,13 @@ NEEDS = 'pip install "fluidlite[onnx]"'
 
 @dataclass
 class Export:
-    """What was written, and what is other than here."""
+    """The file that :func:`export` wrote, and what ONNX does otherwise.
+
+    >>> y = fluid.layers.relu(fluid.data("x", [None, 2], "float32"), name="y")
+    >>> written = fluid.onnx.export(fluid.default_main_program(), "m.onnx", fetches=[y])
+    >>> written.inputs, written.outputs, written.ways["relu"]
+    (['x'], ['y.tmp_0'], 'map')
+    """
 
     path: str
     inputs: list[str]

@@ -29,7 +29,16 @@ from .widened import HELD, Widened, bare
 
 @dataclass
 class Imported:
-    """A model that was loaded; unpacks to what ``load_inference_model`` gives."""
+    """A loaded model; it unpacks like the result of ``load_inference_model``.
+
+    >>> import onnx
+    >>> y = fluid.layers.relu(fluid.data("x", [None, 2], "float32"), name="y")
+    >>> written = fluid.onnx.export(fluid.default_main_program(), "m.onnx", fetches=[y])
+    >>> model = fluid.onnx.load("m.onnx")
+    >>> program, feeds, fetches = model
+    >>> feeds, [variable.name for variable in fetches]
+    (['x'], ['y.tmp_0'])
+    """
 
     program: Program
     startup: Program  #: empty: the parameters have their values; for what is built upon the model
@@ -80,8 +89,13 @@ def load(
             package ``onnx`` is not installed.
         ArgumentError: the model has no such input, or no such initializer.
 
-    >>> model = fluid.onnx.load("m.onnx")  # doctest: +SKIP
-    >>> fluid.Executor().run(model.program, {"x": array}, model.fetches)  # doctest: +SKIP
+    >>> import onnx
+    >>> y = fluid.layers.relu(fluid.data("x", [None, 2], "float32"))
+    >>> written = fluid.onnx.export(fluid.default_main_program(), "m.onnx", fetches=[y])
+    >>> model = fluid.onnx.load("m.onnx")
+    >>> x = np.array([[-1.0, 2.0]], "float32")
+    >>> fluid.Executor().run(model.program, {"x": x}, model.fetches)[0].tolist()
+    [[0.0, 2.0]]
     """
     held = scope or global_scope()
     with _built(path, feeds or {}, constants or {}, trainable) as built:

@@ -22,6 +22,23 @@ class Context:
         libraries: kernel libraries for this graph, beside NumPy's kernels.
         choices: of each instruction, which kernel was chosen and why; filled by kernel selection.
         composed: instructions whose kernel does more than their operator says; filled by it, too.
+
+    >>> from fluidlite.runtime import passes
+    >>> @passes.plan_pass()
+    ... def add_instead_of_doubling(graph, context):
+    ...     doubles = [each for each in graph if each.op.type == "scale" and each.op.scale == 2.0]
+    ...     for each in doubles:
+    ...         (x,) = each.inputs
+    ...         with context.builder.at(each) as f:
+    ...             total = f.elementwise_add(x, x)
+    ...         context.replace(graph, each, total)
+    ...     return bool(doubles)
+    >>> exe = fluid.Executor(passes=[add_instead_of_doubling, *passes.PIPELINE])
+    >>> y = fluid.layers.scale(fluid.data("x", [2], "float32"), 2.0)
+    >>> for _ in range(3):  # the second run makes the plan
+    ...     result = exe.run(feed={"x": np.ones(2, "float32")}, fetch_list=[y])
+    >>> result[0].tolist()
+    [2.0, 2.0]
     """
 
     builder: Lowering
@@ -39,7 +56,13 @@ class Context:
 
 
 class Pass(NamedTuple):
-    """A rewriting of graphs, with a name by which it can be left out."""
+    """A rewriting of graphs, with a name by which it can be left out.
+
+    >>> from fluidlite.runtime import passes
+    >>> nothing = passes.Pass("nothing", lambda graph, context: False)
+    >>> nothing.name, nothing.exact
+    ('nothing', True)
+    """
 
     name: str
     #: rewrites the graph; says whether it changed anything

@@ -127,6 +127,14 @@ def run(
         PassError: a pass that is not fluidlite's failed, broke its contract, or left a graph that
             is not well-formed.
         GraphError: with ``FLUIDLITE_CHECK=1``, one of fluidlite's left such a graph.
+
+    >>> from fluidlite.runtime import passes
+    >>> @passes.plan_pass()
+    ... def remove_dead(graph, context):
+    ...     before = graph.changes
+    ...     passes.run(graph, context, passes.selected("dead_code"))
+    ...     return graph.changes != before
+    >>> exe = fluid.Executor(passes=[remove_dead, *passes.PIPELINE])
     """
     checks = os.environ.get("FLUIDLITE_CHECK", "") not in ("", "0")
     seen: dict[str, int] = {}  # by name of a pass, the changes that it has seen
