@@ -272,16 +272,3 @@ def test_the_commands_of_the_readme_run_on_what_its_code_saves(tmp_path, monkeyp
     assert [command.split()[1] for command in commands] == ["draw", "run"]
     assert "[[0.7" in capsys.readouterr().out  # a quarter and a half
     assert (tmp_path / "line.svg").stat().st_size > 1000
-
-
-def test_every_public_function_and_class_has_an_example():
-    lines = (ROOT / "tests" / "api" / "public_names.txt").read_text(encoding="utf-8").splitlines()
-    listed = [line.partition(": ") for line in lines if not line.startswith("#")]
-    without = [
-        f"{module}.{name}"
-        for module, _, names in listed
-        for name in names.split()
-        if callable(public := getattr(importlib.import_module(module), name))
-        and ">>>" not in (inspect.getdoc(public) or "")
-    ]
-    assert not without

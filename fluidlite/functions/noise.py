@@ -45,6 +45,9 @@ def cauchy_like(x: Tensor, loc: float = 0, scale: float = 1, name: str | None = 
         x: a tensor of fractions.
         loc: the number in the middle.
         scale: how far from it half of the numbers are.
+
+    >>> fluid.functions.noise.cauchy_like(fluid.zeros([2, 3]), scale=2.0).shape
+    [2, 3]
     """
     turned = tan(multiply(subtract(uniform_like(x), 0.5), pi))
     return add(multiply(turned, scale), loc)
@@ -56,6 +59,9 @@ def geometric_like(x: Tensor, probs: float | Tensor, name: str | None = None) ->
     Args:
         x: a tensor of fractions.
         probs: the chance of each trial, between 0 and 1; a number or a tensor.
+
+    >>> fluid.functions.noise.geometric_like(fluid.zeros([2, 3]), 0.5).shape
+    [2, 3]
     """
     below = log1p(multiply(probs, -1.0)) if isinstance(probs, Operand) else log1p_of(-probs)
     return true_divide(log(_above_zero(x)), below)
