@@ -145,3 +145,22 @@ def test_means_of_integers_are_integers_with_a_warning():
         assert (found.tolist(), found.dtype) == ([-1, 2], x.dtype)
     with pytest.warns(FluidWarning, match="mean: that of bool is bool"):
         assert paddle.to_tensor([False, True]).mean().item() is True
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        F.instance_norm,
+        lambda x: F.pad(x, [1, 2, 0, 1], "circular"),
+        lambda x: F.pad(paddle.unsqueeze(x, 2), [1, 2, 0, 1, 1, 0], "circular"),
+        lambda x: F.pad(paddle.unsqueeze(x, 2), [1, 2, 0, 1, 1, 0], value=3.0),
+    ],
+)
+def test_images_of_unknown_sizes_give_what_those_of_known_sizes_do(function):
+    images = np.random.RandomState(0).rand(2, 3, 4, 5).astype("float32")
+    expected = function(paddle.to_tensor(images)).numpy()
+    paddle.enable_static()
+    with paddle.static.program_guard(paddle.static.Program()):
+        out = function(paddle.static.data("x", [None] * 4))
+        (found,) = paddle.static.Executor().run(feed={"x": images}, fetch_list=[out])
+    np.testing.assert_allclose(found, expected, 1e-6)

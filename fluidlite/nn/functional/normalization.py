@@ -152,15 +152,12 @@ def instance_norm(
             x, running_mean, running_var, weight, bias, epsilon=eps, data_format=data_format
         )
     x = moveaxis(x, -1, 1) if last else x
-    channels, dtype = +x.array.shape[1], x.array.dtype
-    scale = np.ones(channels, dtype) if weight is None else weight
-    shift = np.zeros(channels, dtype) if bias is None else bias
     others = tuple(range(2, x.array.ndim))
     for kept, statistic in ((running_mean, np.mean), (running_var, np.var)):
         if kept is not None:
             of_samples: Any = statistic(x.array, axis=others)
             kept.set_value(kept.array * momentum + of_samples.mean(0) * (1 - momentum))
-    out = eager.instance_norm(x, scale, shift, epsilon=eps)
+    out = eager.instance_norm(x, weight, bias, epsilon=eps)
     return moveaxis(out, 1, -1) if last else out
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
-from ...functions.items import get_item
-from ...functions.shaping import concat, moveaxis, numbers_in, reshape, squeeze, unsqueeze
+from ...functions.shaping import moveaxis, numbers_in, squeeze, unsqueeze
 
 if TYPE_CHECKING:
     from ...functions.arguments import Numbers
@@ -51,51 +50,19 @@ def pad(
             f"expected {2 * x.array.ndim} numbers, two for every dimension, or two, four or six "
             f"for sequences, images and volumes, got {list(amounts)}"
         )
-    if mode == "circular":
-        return _around(x, amounts, rank, data_format[-1] == "C")
-    kind = {"replicate": "edge"}.get(mode, mode)
-    attrs = dict(mode=kind, pad_value=float(value))
-    if rank == 2:
-        left, right, top, bottom = amounts
-        given = (top, bottom, left, right)
-        return eager.pad2d(x, paddings=given, data_format=data_format, **attrs)
     last = data_format[-1] == "C"
+    if rank == 2 and mode != "circular":
+        left, right, *above = amounts
+        attrs = dict(mode={"replicate": "edge"}.get(mode, mode), pad_value=float(value))
+        return eager.pad2d(x, paddings=(*above, left, right), data_format=data_format, **attrs)
     x = moveaxis(x, -1, 1) if last else x
-    if rank == 1:
-        x = squeeze(eager.pad2d(unsqueeze(x, 2), paddings=(0, 0, *amounts), **attrs), 2)
-        return moveaxis(x, 1, -1) if last else x
-    left, right, top, bottom, front, back = amounts
-    if kind == "constant":
-        around = (0, 0, 0, 0, front, back, top, bottom, left, right)
-        x = eager.pad(x, paddings=around, pad_value=float(value))
-    else:  # planes first, then along the depth
-        _, channels, _, height, width = x.array.shape
-        x = eager.pad2d(
-            reshape(x, [0, -1, height, width]), paddings=(top, bottom, left, right), **attrs
-        )
-        height, width = height + top + bottom, width + left + right
-        x = reshape(x, [0, channels, -1, height * width])
-        x = eager.pad2d(x, paddings=(front, back, 0, 0), **attrs)
-        x = reshape(x, [0, channels, -1, height, width])
+    for _ in range(3 - rank):
+        x = unsqueeze(x, 2)
+    around = (*amounts, *[0] * (6 - len(amounts)))
+    x = eager.pad3d(x, paddings=around, mode=mode, value=float(value))
+    for _ in range(3 - rank):
+        x = squeeze(x, 2)
     return moveaxis(x, 1, -1) if last else x
-
-
-def _around(x: Tensor, amounts: tuple[int, ...], rank: int, last: bool) -> Tensor:
-    """x that goes on at its other end, in each of its last dimensions."""
-    for k in range(rank):
-        before, after = amounts[2 * k : 2 * k + 2]
-        axis = x.array.ndim - 1 - k - last
-        size = +x.array.shape[axis]
-        if not 0 <= min(before, after) <= max(before, after) <= size:
-            raise ArgumentError(f"expected numbers from 0 to {size}, got {before} and {after}")
-        ends = [(size - before, size), (0, size), (0, after)]
-        parts = [
-            get_item(x, (*[slice(None)] * axis, slice(begin, end)))
-            for begin, end in ends
-            if end > begin
-        ]
-        x = concat(parts, axis)
-    return x
 
 
 def zeropad2d(
