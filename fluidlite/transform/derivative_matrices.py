@@ -154,7 +154,8 @@ class _Elements:
             if not variable.has_shape or -1 in variable.shape:
                 raise ShapeError(
                     f"a matrix of derivatives has a known size, {name!r} has shape "
-                    f"{list(variable.shape) if variable.has_shape else 'unknown'}"
+                    f"{list(variable.shape) if variable.has_shape else 'unknown'}; declare sizes "
+                    "by transform.specialize(program, shapes=...)"
                 )
             self.shapes.append(variable.shape)
         self.sizes = [size_of(shape) for shape in self.shapes]

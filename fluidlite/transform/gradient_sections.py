@@ -21,7 +21,7 @@ from ..ir.program import Program
 from ..ir.pruning import drop_blocks
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
-from ..opdef.gradient import GRAD, DerivedGrad
+from ..opdef.gradient import GRAD, DerivedGrad, is_constant
 from .checkpoints import checkpoints_in
 
 _BACKWARD, _LOSS = int(OpRole.BACKWARD), int(OpRole.LOSS)  # arithmetic on flags is slow
@@ -246,10 +246,18 @@ class GradientSections:
                 for name in op.input_arg_names:
                     if name not in known and name != EMPTY and GRAD in name:
                         raise NoGradientError(
-                            f"`{op.type}` reads {name!r}, and after the rewriting the loss "
-                            f"{section.loss!r} does not depend on {name.partition(GRAD)[0]!r} any "
-                            f"more"
+                            f"`{op.type}` reads {name!r}, and after the rewriting no gradient of "
+                            f"the loss {section.loss!r} flows to {name.partition(GRAD)[0]!r} any "
+                            f"more{self._why_not()}"
                         )
+
+    def _why_not(self) -> str:
+        """The new operators that have no gradient, in words."""
+        old = set(map(id, self._front))
+        forward = [op for op in self._block.ops if not int(op.role) & ~_LOSS and op.inputs]
+        new = {op.type: op.definition for op in forward if id(op) not in old}
+        without = [type for type, each in new.items() if each is not None and is_constant(each)]
+        return "".join(f"; `{type}` has no gradient" for type in without)
 
 
 class _Reuse:

@@ -524,6 +524,13 @@ def test_a_replacement_without_a_gradient_is_refused_where_one_is_needed():
     )
     with pytest.raises((NoGradientError, EquivalenceError)):
         rewrite(program, stopped, check=FEED)
+    fused = Rule(
+        lambda x, w, b: layers.mul(x, w) + b, lambda f, x, w, b: f.fc(x, w, b, in_num_col_dims=1)
+    )
+    with pytest.raises(
+        NoGradientError, match=r"flows to 'fc_.\.._0' any more; `fc` has no gradient$"
+    ):
+        rewrite(program, fused)
 
 
 # -- failures --------------------------------------------------------------------------------------
