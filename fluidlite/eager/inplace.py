@@ -42,11 +42,14 @@ def writes_in_place(cls: T) -> T:
     return cls
 
 
-def in_place(function: Callable[..., Any], method: str = "write") -> Callable[..., Any]:
+def in_place(
+    function: Callable[..., Any], method: str = "write", name: str | None = None
+) -> Callable[..., Any]:
     """The function that writes what another one makes of its first argument in its place.
 
     Args:
         function: takes a tensor first.
         method: of the tensor; see ``WRITES``.
+        name: of the result; the function's with an underscore when None.
     """
-    return Spelling({}, ["out"], writes=method)(function)
+    return Spelling({}, ["out"], writes=method)(function, name)

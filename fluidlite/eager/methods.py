@@ -365,5 +365,5 @@ class Methods(SharedMethods):
     qr = qr
     solve = solve
 
-    cauchy_: Final = in_place(cauchy_like)
-    geometric_: Final = in_place(geometric_like)
+    cauchy_: Final = in_place(cauchy_like, name="cauchy_")
+    geometric_: Final = in_place(geometric_like, name="geometric_")
