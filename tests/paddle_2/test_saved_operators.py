@@ -75,6 +75,7 @@ FUNCTIONS = {
     "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(image(x), 2),
     "max_unpool2d": lambda x: F.max_unpool2d(*F.max_pool2d(image(x), 2, return_mask=True), 2),
     "flip and roll": lambda x: paddle.flip(paddle.roll(x, 1, 0), -1),
+    "leaky_relu": lambda x: F.leaky_relu(x, -0.5),
     "split": lambda x: paddle.add(*paddle.split(x, 2, -1)),
     "segment_mean": lambda x: paddle.geometric.segment_mean(x, rows(0, 0, 1)),
     "send_u_recv": lambda x: paddle.geometric.send_u_recv(x, rows(0, 1), rows(1, 1), "mean"),

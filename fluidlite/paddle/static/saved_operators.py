@@ -144,6 +144,7 @@ RULES: dict[str, Rule] = {
     "amin": _extreme("reduce_amin"),
     "arctan2": _as("atan2"),
     "einsum": _einsum,
+    "fill_zeros_like": _as("fill_any_like", value=0.0),  # which paddle 3 has, too
     "floor_divide": _as("elementwise_floordiv", "axis", floored=True),
     "maximum": _as("elementwise_max", "axis"),
     "minimum": _as("elementwise_min", "axis"),
