@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from interpreters import frees_functions
 
 import fluidlite as fluid
 from fluidlite.errors import ArgumentError, FeedError, NonFiniteError, NotInitializedError
@@ -62,6 +63,7 @@ def test_a_program_pulls_batches_to_their_end_pass_after_pass(model):
     assert pass_over(*model) == pass_over(*model) == [0, 6, 12]
 
 
+@frees_functions
 def test_a_scope_keeps_a_reader_and_neither_its_program_nor_its_loader():
     def read_by_a_program_of_its_own():
         main = fluid.Program()
