@@ -11,16 +11,20 @@ from fluidlite.opdef.attribute import REQUIRED, BlockRef
 from fluidlite.opdef.definition import Op
 
 
-class drive_for_tests(Op):
-    """Drives a block."""
+@pytest.fixture(scope="module", autouse=True)
+def driver():
+    """An operator that drives a block; at collection it would be among those of the package."""
 
-    signature = "X*? -> Out*?"
-    sub_block: BlockRef = REQUIRED
-    states: list[str] = ()
-    grad = None
+    class drive_for_tests(Op):
+        """Drives a block."""
 
-    def execute(self, run):
-        raise NotImplementedError
+        signature = "X*? -> Out*?"
+        sub_block: BlockRef = REQUIRED
+        states: list[str] = ()
+        grad = None
+
+        def execute(self, run):
+            raise NotImplementedError
 
 
 def program_of(lines, more=""):
