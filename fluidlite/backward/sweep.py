@@ -69,9 +69,7 @@ class _Form(NamedTuple):
     definition: type[Op]
     control: ControlRule | None  #: what backward does for operators that drive blocks
     is_differentiable: bool
-    is_direct: (
-        bool  #: whether the rule may be written into the program, without a gradient operator
-    )
+    is_direct: bool  #: whether the rule itself is written into the program
     gradient: Any  #: the definition of the gradient operator; None where there is none
     slots: dict[str, bool]  #: inputs that may need a gradient, and whether they are by-products
 

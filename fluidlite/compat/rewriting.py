@@ -112,10 +112,8 @@ def _comparison(function: Callable[..., Any]) -> Callable[..., Any]:
     def comparison_by_type(*args: Any, dtype: Any = None, **keywords: Any) -> Any:
         if dtype is not None and np.dtype(dtype).kind not in "bO":
             notice("comparison", "comparisons have no dtype any more; leave it out")
-            args, dtype = (
-                (*[np.asarray(a).astype(dtype, casting="same_kind") for a in args[:2]], *args[2:]),
-                None,
-            )
+            operands = (np.asarray(a).astype(dtype, casting="same_kind") for a in args[:2])
+            args, dtype = (*operands, *args[2:]), None
         return function(*args, dtype=dtype, **keywords)
 
     comparison_by_type.__name__ = function.__name__

@@ -125,7 +125,9 @@ def crf_decoding(
 
 
 @forms("sigmoid_cross_entropy_with_logits")
-def sigmoid_cross_entropy(graph: SourceGraph, op: Any, X: Any, Label: Any) -> Any:
+def sigmoid_cross_entropy(graph: SourceGraph, op: Any, X: Any, Label: Any, pos_weight: Any) -> Any:
+    if pos_weight is not None:
+        return NotImplemented
     counted = np.not_equal(np.trunc(Label), op.ignore_index)
     loss = np.maximum(X, 0) - X * Label + np.log1p(np.exp(-np.abs(X)))
     loss = np.where(counted, loss, np.zeros_like(loss))

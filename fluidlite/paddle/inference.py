@@ -287,8 +287,8 @@ def convert_to_mixed_precision(
         ArgumentError: always.
     """
     raise ArgumentError(
-        "convert_to_mixed_precision: expected a GPU, which is missing; CPUs compute such models "
-        "in float32, so run the model as it is"
+        "convert_to_mixed_precision: expected a GPU, which is not available; CPUs compute such "
+        "models in float32, so run the model as it is"
     )
 
 

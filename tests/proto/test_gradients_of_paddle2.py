@@ -21,8 +21,10 @@ def data_of(name):
 @pytest.mark.parametrize("name", RECORDED["given"])
 def test_they_compute_what_they_compute_there_and_are_written_as_they_were(name):
     program = fluid.Program.parse_from_string(data_of(name))
-    (found,) = fluid.Executor().run(program, {"x": X}, ["x@GRAD"])
-    np.testing.assert_allclose(found, RECORDED["given"][name]["gradient"], 1e-5, 1e-6)
+    exe = fluid.Executor()
+    for _ in range(3):  # the first run is interpreted, the others are planned
+        (found,) = exe.run(program, {"x": X}, ["x@GRAD"])
+        np.testing.assert_allclose(found, RECORDED["given"][name]["gradient"], 1e-5, 1e-6)
     assert program.to_bytes() == program.clone().to_bytes() == data_of(name)
 
 

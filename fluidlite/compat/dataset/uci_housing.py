@@ -99,4 +99,4 @@ def fluid_model() -> Any:
     Raises:
         NotServedError: always.
     """
-    raise NotServedError("uci_housing.fluid_model is missing: train a model and save it")
+    raise NotServedError("fluidlite has no uci_housing.fluid_model: train a model and save it")

@@ -12,8 +12,8 @@ from ..writing import maps
 
 
 @maps("sigmoid_cross_entropy_with_logits")
-def sigmoid_cross_entropy(graph: OnnxGraph, op: Any, X: Any, Label: Any) -> Any:
-    if not op.normalize:
+def sigmoid_cross_entropy(graph: OnnxGraph, op: Any, X: Any, Label: Any, pos_weight: Any) -> Any:
+    if not op.normalize or pos_weight is not None:
         return NotImplemented
     kept = np.not_equal(np.trunc(Label), op.ignore_index)
     loss = np.maximum(X, 0) - X * Label + np.log1p(np.exp(-np.abs(X)))

@@ -87,9 +87,19 @@ def take_item(f: Any, op: Any, X: Any, Index: Any) -> Any:
     if not index.tensors:
         return x if x is not X else f.assign(X)
     places, tensors = _of_integers(f, index.tensors)
-    if len(tensors) == 1:
-        return _taken_by_one(f, x, places[0], tensors[0])
+    for place in sorted((p for p, t in zip(places, tensors) if not t.shape), reverse=True):
+        x = _taken_by_one(f, x, place, tensors[places.index(place)])  # as a number, before others
+    numbers = [place for place, tensor in zip(places, tensors) if not tensor.shape]
+    places = [p - sum(n < p for n in numbers) for p in places if p not in numbers]
+    tensors = [tensor for tensor in tensors if tensor.shape]
+    if len(tensors) < 2:
+        return _taken_by_one(f, x, places[0], tensors[0]) if tensors else x
     return _taken_by_several(f, x, places, tensors)
+
+
+def as_int64(f: Any, x: Any) -> Any:
+    """A tensor of integers as int64."""
+    return x if x.dtype is DType.INT64 else f.cast(x, in_dtype=x.dtype, out_dtype=DType.INT64)
 
 
 def _of_integers(f: Any, index: list[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
@@ -99,7 +109,7 @@ def _of_integers(f: Any, index: list[tuple[int, Any]]) -> tuple[list[int], list[
     for place, tensor in index:
         if tensor.dtype is not DType.BOOL:
             places.append(place)
-            tensors.append(tensor)
+            tensors.append(as_int64(f, tensor))
             continue
         where = f.where_index(tensor)
         for k in range(len(tensor.shape)):
@@ -111,8 +121,6 @@ def _of_integers(f: Any, index: list[tuple[int, Any]]) -> tuple[list[int], list[
 
 def _from_front(f: Any, tensor: Any, x: Any, axis: int) -> Any:
     """Indices of a dimension of a tensor without those that count from the end."""
-    if tensor.dtype not in (DType.INT32, DType.INT64):
-        return tensor
     if x.shape[axis] == -1:
         bounds = dict(axes=[0], starts=[axis], ends=[axis + 1], infer_flags=[1])
         size = f.cast(f.slice(f.shape(x), **bounds), in_dtype=DType.INT32, out_dtype=tensor.dtype)
@@ -150,7 +158,7 @@ def _taken_by_several(f: Any, x: Any, places: list[int], tensors: list[Any]) -> 
 
 def _spread(f: Any, tensors: list[Any]) -> list[Any]:
     """Tensors of integers of one shape."""
-    alike = all(t.shape == tensors[0].shape for t in tensors)
+    alike = all(t.shape == tensors[0].shape and -1 not in t.shape for t in tensors)
     return tensors if alike else list(f.broadcast_tensors(tensors))
 
 
@@ -166,13 +174,16 @@ def put_item(f: Any, op: Any, X: Any, Value: Any, Index: Any) -> Any:
         return f.set_value(
             X, Value, decrease_axes=index.dropped, none_axes=_before(op.item, X), **told
         )
-    chosen = dict(index.tensors)
-    like = index.tensors[0][1]
-    if index.dropped and like.dtype is not DType.BOOL:
+    if len(index.tensors) == 1 and not index.dropped and index.tensors[0][1].shape:
+        chosen = dict(index.tensors)  # a mask stays one
+    else:
+        places, tensors = _of_integers(f, index.tensors)
+        tensors = [t if t.shape else f.reshape2(t, shape=[1]) for t in tensors]
         free = [axis for axis in range(len(X.shape)) if axis not in index.dropped]
-        chosen = {free[place]: tensor for place, tensor in index.tensors}
+        chosen = {free[place]: tensor for place, tensor in zip(places, tensors)}
         chosen |= {
-            axis: f.fill_any_like(like, value=float(index.cuts[axis][0])) for axis in index.dropped
+            axis: f.fill_any_like(tensors[0], value=float(index.cuts[axis][0]))
+            for axis in index.dropped
         }
     is_cut = len(index.cuts) > len(index.dropped)
     if is_cut or index.new or sorted(chosen) != list(range(len(chosen))):

@@ -21,7 +21,7 @@ from ...ir.variable import Variable
 from ...proto.program import set_version
 from ...transform.expansion import parts_of
 from ...transform.inserting import FreeNames
-from .saved_items import put_item, take_item
+from .saved_items import as_int64, put_item, take_item
 
 VERSION = 2_006_002  #: of paddle, in the files
 _FAR = -1_000_000  #: ends of slices below it are beyond any first element
@@ -45,9 +45,10 @@ def _extreme(type_: str) -> Rule:
 
 def _einsum(f: Any, op: Any, Operands: list[Any]) -> Any:
     """That of paddle 2 takes two operands: the others follow, one after the other."""
-    if len(Operands) < 3:
+    lowered = _lower(*op.read(Operands))
+    if lowered is None or (len(Operands) < 3 and lowered == op.read(Operands)):
         return None
-    names, result = _lower(*op.read(Operands))
+    names, result = lowered
     current, value = names[0], Operands[0]
     for number in range(1, len(Operands)):
         later = {*"".join(names[number + 1 :]), *result}
@@ -58,26 +59,24 @@ def _einsum(f: Any, op: Any, Operands: list[Any]) -> Any:
     return value
 
 
-def _lower(names: list[str], result: str) -> tuple[list[str], str]:
-    """Indices in small letters, which are all that paddle 2 knows."""
+def _lower(names: list[str], result: str) -> tuple[list[str], str] | None:
+    """Indices in small letters, which are all that paddle 2 knows; None if they are too few."""
     used = {*"".join(names)}
     large = sorted(letter for letter in used if letter.isupper())
     free = [letter for letter in ascii_lowercase if letter not in used]
+    if len(large) > len(free):
+        return None
     table = str.maketrans("".join(large), "".join(free[: len(large)]))
     return [indices.translate(table) for indices in names], result.translate(table)
 
 
 def _pick_label(f: Any, op: Any, X: Any, Label: Any) -> Any:
-    label = _as_int64(f, Label)
+    label = as_int64(f, Label)
     ignored = f.fill_any_like(label, value=float(op.ignore_index))
     is_ignored = f.equal(label, ignored)
     first = f.fill_any_like(label, value=0.0)
     picked = f.take_along_axis(X, f.where(is_ignored, first, label), Axis=op.axis)
     return f.where(is_ignored, f.fill_any_like(picked, value=op.ignored), picked)
-
-
-def _as_int64(f: Any, x: Any) -> Any:
-    return x if x.dtype is DType.INT64 else f.cast(x, in_dtype=x.dtype, out_dtype=DType.INT64)
 
 
 def _place_diagonal(f: Any, op: Any, X: Any) -> Any:
@@ -227,13 +226,13 @@ def put_in_form(program: Program) -> None:
     Args:
         program: is changed; as it was, if it was read from a file.
     """
-    if program.carried is not None:
-        return
-    with unique_name.guard(FreeNames(program)):
-        for block in program.blocks:
-            block.set_ops([part for op in block.ops for part in _written(op, block)])
-    set_version(program, VERSION)
-    left = [op for block in program.blocks for op in block.ops if op.type in ONLY_HERE]
+    if program.carried is None:
+        with unique_name.guard(FreeNames(program)):
+            for block in program.blocks:
+                block.set_ops([part for op in block.ops for part in _written(op, block)])
+        set_version(program, VERSION)
+    operators = [op for block in program.blocks for op in block.ops if op.carried is None]
+    left = [op for op in operators if op.type in ONLY_HERE]
     if left:
         site = "" if left[0].callsite is None else f", built at {left[0].callsite}"
         warn(
