@@ -81,11 +81,12 @@ def test_no_docstring_explains_a_parameter_by_it():
     assert not found
 
 
-def texts_of_code(pattern):
-    """The texts in the package's code that may hold a pattern: docstrings, messages and others."""
+def texts_of_code(phrases):
+    """The texts in the package's code that may hold phrases: docstrings, messages and others."""
     for path in sorted(ROOT.glob("fluidlite/**/*.py")):
         source = path.read_text(encoding="utf-8")
-        if not pattern.search(re.sub(r'[\s"#]+', " ", source)):
+        words = " ".join(source.lower().replace('"', " ").replace("#", " ").split())
+        if not any(phrase in words for phrase in phrases):
             continue  # quicker than to parse it; parts of a text stand in lines of their own
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
@@ -93,7 +94,7 @@ def texts_of_code(pattern):
 
 
 def test_docstrings_and_messages_keep_the_word_list():
-    phrases = [*banned(), "first asked for", "the one that there is when None"]
+    phrases = [*banned(), "first asked for", "the one that there is when none"]
     pattern = re.compile(rf"\b({'|'.join(map(re.escape, phrases))})\b", re.IGNORECASE)
-    texts = texts_of_code(pattern)
+    texts = texts_of_code(phrases)
     assert not Counter(m[0].lower() for text in texts for m in pattern.finditer(text))
