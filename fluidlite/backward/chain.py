@@ -33,15 +33,15 @@ class Segmentation:
 
     Args:
         stages: of the chain.
-        hands_on: whether a stage that lets go of values alone keeps what it hands on: without that
+        passes_on: whether a stage that lets go of values alone keeps what it hands on: without that
             the stages behind it need stages before it, which costs less than is planned where the
             way there is short, and takes more memory where it is long.
     """
 
-    def __init__(self, stages: Stages, hands_on: bool) -> None:
+    def __init__(self, stages: Stages, passes_on: bool) -> None:
         self.stages = stages
         trace, count = stages.trace, stages.count
-        self._let_go = _cheapest(stages, hands_on)
+        self._let_go = _cheapest(stages, passes_on)
         size = trace.sizes.__getitem__
         self._kept = np.zeros((_SEGMENT, count + 1), np.int64)
         self._cost = np.zeros((_SEGMENT, count + 1))
@@ -52,7 +52,7 @@ class Segmentation:
         for position in dict.fromkeys(trace.made_at.values()):
             work[stages.of_op[position]] += trace.costs[position]
         for number in range(1, count + 1):
-            saved, handed = stages.saved[number], stages.handed_on[number]
+            saved, handed = stages.saved[number], stages.passed_on[number]
             self._handed[_SEGMENT, number] = sum(map(size, handed))
             for way, let_go in enumerate(self._let_go):
                 kept = [name for name in saved if name not in let_go]
@@ -114,7 +114,7 @@ class Segmentation:
             for each in range(start + 1, number + 1):
                 ways[each] = way
             if way == _SEGMENT:
-                borders.update(stages.handed_on[start])
+                borders.update(stages.passed_on[start])
             place, number = int(labels.before[place]), start
         trace = stages.trace
         return {
@@ -145,10 +145,10 @@ def _cost_again(stages: Stages) -> dict[str, int]:
     return costs
 
 
-def _cheapest(stages: Stages, hands_on: bool) -> list[set[str]]:
+def _cheapest(stages: Stages, passes_on: bool) -> list[set[str]]:
     """By way of a stage the values that it lets go of: of all stages the cheapest for a byte."""
     again, sizes = _cost_again(stages), stages.trace.sizes
-    kept = {name for names in stages.handed_on for name in names} if hands_on else set()
+    kept = {name for names in stages.passed_on for name in names} if passes_on else set()
     names = [name for saved in stages.saved for name in saved if name not in kept]
     names.sort(key=lambda name: again[name] / max(1, sizes[name]))
     ends = list(accumulate(sizes[name] for name in names))

@@ -164,7 +164,7 @@ def divisions(stages: Stages, deepest: int = _DEEPEST) -> Iterator[dict[str, int
             levels = {name: depth for name in trace.made_at if name not in stages.long}
             for number in sorted(range(stages.count + 1), key=lambda n: -borders[n]):
                 if borders[number]:
-                    for name in stages.handed_on[number]:
+                    for name in stages.passed_on[number]:
                         levels[name] = borders[number] - 1
             yield {name: level for name, level in levels.items() if level}
 

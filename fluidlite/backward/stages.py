@@ -34,7 +34,7 @@ class Stages:
         for number, (begin, end) in enumerate(zip([-1, *self.cuts], self.cuts), 1):
             self.of_op += [number] * (end - begin)
         #: the values that are passed on behind a stage
-        self.handed_on: list[list[str]] = self._handed_on()
+        self.passed_on: list[list[str]] = self._passed_on()
         #: the values of a stage that gradients read and that may be let go of
         self.saved: list[list[str]] = [[] for _ in range(self.count + 1)]
         for name in trace.saved:
@@ -78,7 +78,7 @@ class Stages:
                 best[part] = place
         return [*sorted(best.values()), count - 1]
 
-    def _handed_on(self) -> list[list[str]]:
+    def _passed_on(self) -> list[list[str]]:
         begins: dict[int, list[str]] = {}
         for name in self._read:
             if name not in self.long:

@@ -327,9 +327,9 @@ class ReverseSweep:
         variable = self.block.vars.get(name)
         if variable is None:
             variable = self.block.find_var_recursive(name)
-        if variable is None or variable.stop_gradient or name in self.no_grad:
+        if variable is None or not variable.takes_gradient or name in self.no_grad:
             return None
-        return variable if variable.dtype.is_continuous else None
+        return variable
 
     def byproduct(self, name: str) -> Variable | None:
         """The variable of a by-product that a gradient operator reads, a statistic say.

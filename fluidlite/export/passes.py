@@ -1,5 +1,5 @@
-"""What loops and branches have in common: values that passes pass on, and what gradients keep of
-them.
+"""What loops and branches have in common: values that go from pass to pass, and what gradients
+keep of them.
 """
 
 from __future__ import annotations

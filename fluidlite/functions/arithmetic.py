@@ -137,13 +137,19 @@ def _of_two(x: Other, y: Other, name: str | None = None) -> Tensor:
 
 def _of_two_numbers(x: Other, y: Other, name: str | None = None) -> Tensor:
     """An operator on two operands; truth values are 0 and 1, and True where the result is not 0."""
+    x, y = operands(x, y, "function")
+    if _dtype(x) != _BOOL:
+        return eager.operator(x, y)
+    return cast_to(eager.operator(cast_to(x, _BYTE), cast_to(y, _BYTE)), _BOOL)
+
+
+def _difference(x: Other, y: Other, name: str | None = None) -> Tensor:
+    """x - y; of two masks where they differ, of a mask and a number where one of them is true."""
     a, b = operands(x, y, "function")
     if _dtype(a) != _BOOL:
         return eager.operator(a, b)
-    name = "function"
-    if name == "subtract" and not (isinstance(x, Operand) and isinstance(y, Operand)):
-        return eager.logical_or(a, b)  # a mask less a number, as Paddle has it
-    return cast_to(eager.operator(cast_to(a, _BYTE), cast_to(b, _BYTE)), _BOOL)
+    are_tensors = isinstance(x, Operand) and isinstance(y, Operand)
+    return eager.logical_xor(a, b) if are_tensors else eager.logical_or(a, b)
 
 
 def _of_two_fractions(x: Other, y: Other, name: str | None = None) -> Tensor:
@@ -165,7 +171,7 @@ add: _OfTwo = of_operator(
     "elementwise_add",
 )
 subtract: _OfTwo = of_operator(
-    _of_two_numbers,
+    _difference,
     "subtract",
     """x - y.
 

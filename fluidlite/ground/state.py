@@ -10,7 +10,7 @@ import difflib
 import gc
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
@@ -150,11 +150,9 @@ def reset() -> None:
     """Forget all process-wide state: programs, scope, names, flags.  Tests begin with it."""
     for each in _slots:
         each.reset()
-    of_environment = _environment_has_flags()
     for watcher in _watchers:
         watcher({})
-        if of_environment:
-            _tell_flags(watcher)
+    _tell_of_environment(_watchers)
 
 
 #: the class of tensors that layers make where they run at once; None where they build programs, and
@@ -271,17 +269,14 @@ def watch_flags(watcher: Callable[[dict[str, object]], None]) -> None:
         watcher: is called with all flags.
     """
     _watchers.append(watcher)
-    if _environment_has_flags():
-        _tell_flags(watcher)
+    _tell_of_environment([watcher])
 
 
-def _environment_has_flags() -> bool:
-    return any(name.startswith("FLAGS_") for name in os.environ)
-
-
-def _tell_flags(watcher: Callable[[dict[str, object]], None]) -> None:
-    with suppress(ValueError):  # readers of the flags get the error
-        watcher(flag_values.get())
+def _tell_of_environment(watchers: Iterable[Callable[[dict[str, object]], None]]) -> None:
+    if any(name.startswith("FLAGS_") for name in os.environ):
+        for watcher in watchers:
+            with suppress(ValueError):  # readers of the flags get the error
+                watcher(flag_values.get())
 
 
 @api_boundary

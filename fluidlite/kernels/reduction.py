@@ -24,8 +24,8 @@ def reduce_sum(op: Any, X: Spec) -> Prepared | None:
     """
     if op.out_dtype != -1 or X.kind is not Kind.LOD_TENSOR or not X.shape:
         return None
-    if not X.dtype.is_float and op.widens:
-        return None  # the sum has another type
+    if not X.dtype.is_float and op.is_widened(X.dtype):  # a mean, which is none, is of floats
+        return None
     axes, keep = op.axes(X.ndim), op.keep_dim
     shape = tuple(1 if i in axes else n for i, n in enumerate(X.shape) if keep or i not in axes)
     shape = shape if shape or op.zero_d else (1,)

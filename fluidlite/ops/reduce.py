@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, ShapeError
-from ..ground.dtypes import DType
+from ..ground.dtypes import DType, as_dtype
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long, attr
 from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex
@@ -113,12 +113,16 @@ class reduce_sum(Reduce):
         return x.ndim == 2 and self.axes(2) == (0,) and self.out_dtype == -1 and not self.widens
 
     def infer(self, X: Spec) -> Spec:
-        widened = self.widens and X.dtype in (DType.BOOL, DType.INT32)
-        return super().infer(X.with_dtype(DType.INT64) if widened else X)
+        return super().infer(X.with_dtype(DType.INT64) if self.is_widened(X.dtype) else X)
+
+    def is_widened(self, dtype: Any) -> bool:
+        """Whether elements of a type are added as int64."""
+        is_added = self.widens and self.out_dtype == -1
+        return is_added and as_dtype(dtype) in (DType.BOOL, DType.INT32)
 
     def reduce(self, xp: Any, X: Array, axis: Shape, keepdims: bool) -> Array:
-        widened = self.widens and self.out_dtype == -1 and X.dtype.name in ("bool", "int32")
-        return xp.sum(X, axis=axis, dtype="int64" if widened else X.dtype, keepdims=keepdims)
+        dtype = "int64" if self.is_widened(X.dtype) else X.dtype
+        return xp.sum(X, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def grad(self, f: Any, X: Value, dOut: Value) -> Rules:
         return dict(X=lambda: self.spread(f, dOut, X))

@@ -101,9 +101,10 @@ class InPlaceCall:
         except Exception:
             self._refused += 1
             return None
-        found = [(arrays if is_made else given)[k] for is_made, k in self._fetches]
-        results = [as_fetched(np.array(value)) for value in found]
-        del found
+        results = [
+            as_fetched(np.array((arrays if is_result else given)[k]))
+            for is_result, k in self._fetches
+        ]
         news: list[Any] = []
         for _, k, is_late in self._results:
             is_ours = is_late or (getrefcount(arrays[k]) <= ALONE and arrays[k].base is None)

@@ -36,12 +36,12 @@ def updates_last(
     Returns:
         the two parts, and what is written over by number of a result.
     """
-    pairs = {each: found for each in order if (found := _written_over(each, replaced))}
-    late = {each: found for each, found in pairs.items() if not _is_read(each, found, pairs)}
-    over = {number: old for found in late.values() for number, old in found.items()}
+    overwritten = {step: olds for step in order if (olds := _written_over(step, replaced))}
+    late = {s: olds for s, olds in overwritten.items() if not _is_read(s, olds, overwritten)}
+    over = {number: old for olds in late.values() for number, old in olds.items()}
     if sum(old.nbytes for old in over.values()) < SMALLEST:
         return list(order), [], {}
-    return [each for each in order if each not in late], list(late), over
+    return [step for step in order if step not in late], list(late), over
 
 
 def _written_over(instruction: Instruction, replaced: Mapping[int, Value]) -> dict[int, Value]:
@@ -61,17 +61,17 @@ def _written_over(instruction: Instruction, replaced: Mapping[int, Value]) -> di
         for v in instruction.results
         if (old := replaced[v.number]).number in numbers and v.nbytes >= SMALLEST_ARRAY
     }
-    made = sum(v.nbytes for v in instruction.inputs if v.producer is not None)
-    return pairs if sum(old.nbytes for old in pairs.values()) > made else {}
+    computed = sum(v.nbytes for v in instruction.inputs if v.producer is not None)
+    return pairs if sum(old.nbytes for old in pairs.values()) > computed else {}
 
 
 def _is_read(
-    instruction: Instruction, found: Mapping[int, Value], others: Mapping[Instruction, Any]
+    instruction: Instruction, olds: Mapping[int, Value], others: Mapping[Instruction, Any]
 ) -> bool:
     """Whether another instruction among some reads what one writes over, or the plan gives it."""
     return any(
         old.is_output or any(each is not instruction and each in others for each in old.users)
-        for old in found.values()
+        for old in olds.values()
     )
 
 

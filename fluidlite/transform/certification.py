@@ -89,8 +89,8 @@ def certify(
     Operators that compute with sums, products, ratios and functions like ``exp`` are evaluated in a
     prime field, at random points, on values and their derivatives; what is equal there is equal but
     for a probability below 2^-60.  Kinks (relu, max, abs) take the branch that random numbers say.
-    What has no meaning in the field is compared in numbers.  No rule of a gradient
-    says what is expected: forward kernels are run on arrays with derivatives.
+    What has no meaning in the field is compared in numbers.  No rule of a gradient says what is
+    expected: forward kernels are run on arrays with derivatives.
 
     Args:
         program: with ``append_backward``, ``gradients`` or ``minimize`` done, or read from a file.

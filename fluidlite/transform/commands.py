@@ -2,8 +2,7 @@
 ``replace``, ``merge``, ``transform``, ``verify`` and ``apply``.
 
 Each reads a program with the values of its variables, changes both, and writes them at once, to
-another
-place or, with ``--in-place``, to where they were.
+another place or, with ``--in-place``, to where they were.
 """
 
 from __future__ import annotations

@@ -277,7 +277,8 @@ class Compiler:
         except subprocess.TimeoutExpired:
             raise RuntimeError(f"the compiler has not come to an end in {PATIENCE} s") from None
         if status:
-            raise RuntimeError((said.strip().splitlines() or ["no reason given"])[0])
+            lines = said.strip().splitlines() or ["no reason given"]
+            raise RuntimeError(next((line for line in lines if "error" in line), lines[0]))
 
     def _compiled(self, sources: Sequence[KernelSource]) -> dict[str, Kernel | None]:
         cache = self.cache

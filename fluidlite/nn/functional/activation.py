@@ -8,7 +8,7 @@ from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions import elementary, reduction, shaping
-from ...functions.arithmetic import add, greater_than, multiply, subtract
+from ...functions.arithmetic import greater_than, multiply, subtract
 from ...functions.selection import chosen
 from ...opdef.conjugation import is_complex
 
@@ -126,8 +126,7 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01, name: str | None = None)
     """
     slope = float(negative_slope)
     if slope < 0:  # the sign of x is not that of the result, which the gradient operator reads
-        below = eager.elementwise_min(eager.fill_zeros_like(x), x)
-        return add(eager.relu(x), elementary.scale(below, slope))
+        return eager.leaky_relu_v2(x, alpha=slope)
     return eager.leaky_relu(x, alpha=slope, rises_at_0=True)
 
 

@@ -86,15 +86,17 @@ def take_item(f: Any, op: Any, X: Any, Index: Any) -> Any:
         x = f.unsqueeze2(x, axes=index.new)
     if not index.tensors:
         return x if x is not X else f.assign(X)
-    places, tensors = _of_integers(f, index.tensors)
-    for place in sorted((p for p, t in zip(places, tensors) if not t.shape), reverse=True):
-        x = _taken_by_one(f, x, place, tensors[places.index(place)])  # as a number, before others
-    numbers = [place for place, tensor in zip(places, tensors) if not tensor.shape]
-    places = [p - sum(n < p for n in numbers) for p in places if p not in numbers]
-    tensors = [tensor for tensor in tensors if tensor.shape]
-    if len(tensors) < 2:
-        return _taken_by_one(f, x, places[0], tensors[0]) if tensors else x
-    return _taken_by_several(f, x, places, tensors)
+    others: list[tuple[int, Any]] = []
+    numbers = 0  # tensors of one number take their place first, as numbers do
+    for place, tensor in _of_integers(f, index.tensors):
+        if tensor.shape:
+            others.append((place - numbers, tensor))
+        else:
+            x = _taken_by_one(f, x, place - numbers, tensor)
+            numbers += 1
+    if len(others) > 1:
+        return _taken_by_several(f, x, others)
+    return _taken_by_one(f, x, *others[0]) if others else x
 
 
 def as_int64(f: Any, x: Any) -> Any:
@@ -102,21 +104,18 @@ def as_int64(f: Any, x: Any) -> Any:
     return x if x.dtype is DType.INT64 else f.cast(x, in_dtype=x.dtype, out_dtype=DType.INT64)
 
 
-def _of_integers(f: Any, index: list[tuple[int, Any]]) -> tuple[list[int], list[Any]]:
-    """The dimensions, and the tensors of integers that select the same as all tensors do."""
-    places: list[int] = []
-    tensors: list[Any] = []
+def _of_integers(f: Any, index: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """Dimensions and tensors of integers, which select what an index with masks does."""
+    pairs: list[tuple[int, Any]] = []
     for place, tensor in index:
         if tensor.dtype is not DType.BOOL:
-            places.append(place)
-            tensors.append(as_int64(f, tensor))
+            pairs.append((place, as_int64(f, tensor)))
             continue
         where = f.where_index(tensor)
         for k in range(len(tensor.shape)):
-            places.append(place + k)
             column = dict(starts=[k], ends=[k + 1], decrease_axis=[1], infer_flags=[1])
-            tensors.append(f.slice(where, axes=[1], **column))
-    return places, tensors
+            pairs.append((place + k, f.slice(where, axes=[1], **column)))
+    return pairs
 
 
 def _from_front(f: Any, tensor: Any, x: Any, axis: int) -> Any:
@@ -142,12 +141,12 @@ def _taken_by_one(f: Any, x: Any, axis: int, tensor: Any) -> Any:
     return None if shape.count(-1) > 1 else f.reshape2(out, shape=shape)
 
 
-def _taken_by_several(f: Any, x: Any, places: list[int], tensors: list[Any]) -> Any:
+def _taken_by_several(f: Any, x: Any, index: list[tuple[int, Any]]) -> Any:
+    places = [place for place, _ in index]
     ndim, count = len(x.shape), len(places)
     order = [*places, *(axis for axis in range(ndim) if axis not in places)]
     turned = x if order == list(range(ndim)) else f.transpose2(x, axis=order)
-    tensors = [_from_front(f, t, x, place) for place, t in zip(places, tensors)]
-    spread = _spread(f, tensors)
+    spread = _spread(f, [_from_front(f, tensor, x, place) for place, tensor in index])
     out = f.gather_nd(turned, f.stack(spread, axis=-1))
     block, first = len(spread[0].shape), places[0]
     if not first or places != list(range(first, first + count)):
@@ -177,14 +176,14 @@ def put_item(f: Any, op: Any, X: Any, Value: Any, Index: Any) -> Any:
     if len(index.tensors) == 1 and not index.dropped and index.tensors[0][1].shape:
         chosen = dict(index.tensors)  # a mask stays one
     else:
-        places, tensors = _of_integers(f, index.tensors)
-        tensors = [t if t.shape else f.reshape2(t, shape=[1]) for t in tensors]
         free = [axis for axis in range(len(X.shape)) if axis not in index.dropped]
-        chosen = {free[place]: tensor for place, tensor in zip(places, tensors)}
-        chosen |= {
-            axis: f.fill_any_like(tensors[0], value=float(index.cuts[axis][0]))
-            for axis in index.dropped
+        chosen = {
+            free[place]: tensor if tensor.shape else f.reshape2(tensor, shape=[1])
+            for place, tensor in _of_integers(f, index.tensors)
         }
+        like = next(iter(chosen.values()))
+        for axis in index.dropped:
+            chosen[axis] = f.fill_any_like(like, value=float(index.cuts[axis][0]))
     is_cut = len(index.cuts) > len(index.dropped)
     if is_cut or index.new or sorted(chosen) != list(range(len(chosen))):
         return None

@@ -145,6 +145,7 @@ RULES: dict[str, Rule] = {
     "einsum": _einsum,
     "fill_zeros_like": _as("fill_any_like", value=0.0),  # which paddle 3 has, too
     "floor_divide": _as("elementwise_floordiv", "axis", floored=True),
+    "leaky_relu_v2": _as("leaky_relu", "alpha"),
     "maximum": _as("elementwise_max", "axis"),
     "minimum": _as("elementwise_min", "axis"),
     "pad2d": _pad2d,

@@ -2,8 +2,8 @@
 compiled, however many there are.
 
 What a pass counts by (its condition, and numbers that follow from nothing else) is computed while
-the loop is traced, on NumPy.  The first pass stands for itself: behind it everything that passes
-pass on has its shape.
+the loop is traced, on NumPy.  The first pass stands for itself: behind it everything that goes
+from pass to pass has its shape.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Counted:
 
 
 def _counting(step: Step, env: Environment) -> tuple[list[Step], list[str]]:
-    """The steps of a pass that count, and what they pass on from pass to pass."""
+    """The steps of a pass that count, and what goes from pass to pass."""
     body = step.body
     assert body is not None
     carried = {name for name in body.exports if is_known(env.get(name))}
@@ -224,7 +224,7 @@ def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
     run.export(frame)
     first = run.saved(frame)
     arrays = {name: stacked(_array(run, name)) for name in counted.read}
-    initial = _handed_on(run, counted)
+    initial = _passed_on(run, counted)
     constant: dict[str, Any] = {}
 
     def one_pass(carry: Any, numbers: Any) -> Any:
@@ -264,7 +264,7 @@ def _array(run: Driver, name: str) -> LoDTensorArray:
     return found
 
 
-def _handed_on(run: Driver, counted: Counted) -> dict[str, Any]:
+def _passed_on(run: Driver, counted: Counted) -> dict[str, Any]:
     """What the first pass hands on to the next, but for what passes count by."""
     carry: dict[str, Any] = {}
     for name in run.body.exports:
