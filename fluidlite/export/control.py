@@ -19,6 +19,7 @@ from .passes import (
     as_value,
     carried,
     drives,
+    gradient_reads,
     is_array,
     item_of,
     kept_values,
@@ -56,6 +57,7 @@ def while_loop(writer: SourceWriter, op: Operator, env: Any) -> None:
         n: v for n, v in before.items() if v is not None or is_array(op.block, n)
     }  # others are local to a pass
     names, keeps = list(before), saved_names(op)
+    overwritten = sorted(gradient_reads(op).overwritten & before.keys())
     specs = {n: None if v is None else known_spec(as_value(graph, v, n)) for n, v in before.items()}
     for _ in range(3):  # until no size changes from pass to pass but those taken as unknown
         with graph.below() as body:
@@ -64,7 +66,7 @@ def while_loop(writer: SourceWriter, op: Operator, env: Any) -> None:
             frame = Frame(env, phis)
             writer.run_block(block_of(op), frame)
             writer.raise_failures()
-            saved_values = kept_values(frame, keeps)
+            saved_values = {**{n: phis[n] for n in overwritten}, **kept_values(frame, keeps)}
             keeping = (
                 update(graph, [(saved, tuple_of(saved_values.values()))], True)
                 if saved_values

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import UnsupportedError
 from ..ground.dtypes import Kind
-from ..ir.analysis import read_by_gradients
+from ..ir.analysis import GradientReads, read_by_gradients
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..onnx.control import block_of
@@ -103,9 +103,14 @@ def is_array(block: Block, name: str) -> bool:
     return variable is not None and variable.kind is Kind.LOD_TENSOR_ARRAY
 
 
-def saved_names(op: Operator) -> list[str]:
+def gradient_reads(op: Operator) -> GradientReads:
     """What gradients read of the block that an operator drives."""
-    return sorted(read_by_gradients(op.block.program).get(block_of(op).idx, ()))
+    return read_by_gradients(op.block.program).get(block_of(op).idx, GradientReads())
+
+
+def saved_names(op: Operator) -> list[str]:
+    """The variables of the block among these, in order."""
+    return sorted(gradient_reads(op).own)
 
 
 def tuple_of(values: Iterable[Any]) -> list[Part]:

@@ -95,10 +95,9 @@ def operands(x: Any, y: Other, what: str) -> tuple[Any, Any]:
         if dtype.kind == "b" and not isinstance(number, bool):
             warn_of_narrowing(what, np.dtype("int64"), dtype, known.dtype)
         constant = number_in(what, dtype, number)
-        dtype = constant.dtype
         tensor = x if b is None else y
-        if known.dtype != dtype:
-            tensor = cast_to(tensor, dtype)
+        if known.dtype != constant.dtype:
+            tensor = cast_to(tensor, constant.dtype)
         return (tensor, constant) if b is None else (constant, tensor)
     if a.dtype is not b.dtype and a.dtype != b.dtype:
         tensor_first = (a, b) if isinstance(x, Operand) else (b, a)
@@ -148,8 +147,8 @@ def _difference(x: Other, y: Other, name: str | None = None) -> Tensor:
     a, b = operands(x, y, "function")
     if _dtype(a) != _BOOL:
         return eager.operator(a, b)
-    are_tensors = isinstance(x, Operand) and isinstance(y, Operand)
-    return eager.logical_xor(a, b) if are_tensors else eager.logical_or(a, b)
+    both = isinstance(x, Operand) and isinstance(y, Operand)
+    return eager.logical_xor(a, b) if both else eager.logical_or(a, b)
 
 
 def _of_two_fractions(x: Other, y: Other, name: str | None = None) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import VerifyError
 from ..ground.dtypes import Kind
@@ -139,21 +139,52 @@ def free_reads(block: Block) -> list[str]:
     return list(reads)
 
 
-def read_by_gradients(program: Program) -> dict[int, set[str]]:
-    """For each block that has a block of gradients, what that reads of the block's own variables.
+class GradientReads(NamedTuple):
+    """What blocks of gradients read of the passes of a block."""
+
+    own: frozenset[str] = frozenset()  #: variables of the block
+    #: outer tensors that the block writes, as they were before: in programs of Paddle 2, whose
+    #: passes have copies of them
+    overwritten: frozenset[str] = frozenset()
+
+
+def read_by_gradients(program: Program) -> dict[int, GradientReads]:
+    """For each block that has a block of gradients, what that reads of the block's passes.
 
     Returns:
         index of the forward block -> names.
     """
-    by_block: dict[int, set[str]] = {}
+    by_block: dict[int, GradientReads] = {}
     for block in program.blocks:
         if block.forward_block_idx < 0:
             continue
         forward = program.blocks[block.forward_block_idx]
-        reads = by_block.setdefault(forward.idx, set())
-        for op in block.ops:
-            reads.update(n for n in reads_of(op) if n in forward.vars)
+        earlier = by_block.get(forward.idx, GradientReads())
+        by_block[forward.idx] = GradientReads(
+            earlier.own.union(n for op in block.ops for n in reads_of(op) if n in forward.vars),
+            earlier.overwritten.union(_overwritten(forward, block)),
+        )
     return by_block
+
+
+def _overwritten(forward: Block, gradients: Block) -> set[str]:
+    """Outer tensors that a block writes, and its gradients read but do not write."""
+    outer = {n for op in forward.ops for n in writes_of(op)} - forward.vars.keys()
+    outer.difference_update(n for op in gradients.ops for n in writes_of(op))
+    if outer:
+        outer.intersection_update(n for op in gradients.ops for n in _values_read(op))
+    return {name for name in outer if _is_tensor(forward, name)}
+
+
+def _values_read(op: Operator) -> list[str]:
+    """What an operator reads; of one that drives blocks what these read: its inputs are names."""
+    blocks = blocks_of(op)
+    return [n for inside in blocks for n in free_reads(inside)] if blocks else reads_of(op)
+
+
+def _is_tensor(block: Block, name: str) -> bool:
+    variable = block.find_var_recursive(name)
+    return variable is not None and variable.kind is Kind.LOD_TENSOR
 
 
 def last_uses(ops: Sequence[Operator], kept: Iterable[str]) -> list[list[str]]:

@@ -78,9 +78,10 @@ class WhileLoop(Driving, type="while"):
         (condition,) = run.names("inputs", "Condition")
         passes = []
         while run.condition(condition):
+            before = run.overwritten()
             frame = run.run_block()
             run.export(frame)
-            passes.append(run.saved(frame))
+            passes.append({**before, **run.saved(frame)})
         run.set(run.names("outputs", "StepScopes")[0], tuple(passes))
 
 

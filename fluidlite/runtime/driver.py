@@ -134,6 +134,10 @@ class Driver:
             if name in frame:
                 self.env[name] = frame.pop(name)
 
+    def overwritten(self) -> dict[str, Any]:
+        """What gradients will read of outer variables that a pass is about to write."""
+        return {name: self.find(name) for name in self.body.overwritten}
+
     def saved(self, frame: Frame) -> dict[str, Any]:
         """What gradients will read of a pass."""
         return {name: frame[name] for name in self.body.saved if name in frame}

@@ -277,7 +277,7 @@ class Lowering(Interpreter):
         operands and results by the same names; what it only reads is captured.
         """
         block, slot = step.body, step.instance.condition_slot
-        if not self._bodies or block is None or block.saved or not slot:
+        if not self._bodies or block is None or block.saved or block.overwritten or not slot:
             raise Unsupported(step.instance.type)
         carried = [name for name in block.exports if name in env]
         graph = Graph(self.graph)

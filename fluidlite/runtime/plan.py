@@ -10,7 +10,14 @@ from ..ground.allocator import give_back_freed_memory, keep_freed_memory
 from ..ground.dtypes import Kind
 from ..ground.state import collector_paused
 from ..ground.weak_tables import WeakTable
-from ..ir.analysis import blocks_of, last_mentions, read_by_gradients, reads_of, writes_of
+from ..ir.analysis import (
+    GradientReads,
+    blocks_of,
+    last_mentions,
+    read_by_gradients,
+    reads_of,
+    writes_of,
+)
 from ..ir.block import Block
 from ..ir.display_hooks import VIEWS
 from ..ir.nesting import check_nesting
@@ -46,7 +53,7 @@ class BlockPlan:
         self,
         block: Block,
         keep: Iterable[str],
-        read_by_gradients: Mapping[int, set[str]],
+        read_by_gradients: Mapping[int, GradientReads],
         ops: list[tuple[Operator, Touched]] | None = None,
         ragged: frozenset[str] = frozenset(),
     ) -> None:
@@ -54,8 +61,11 @@ class BlockPlan:
         pairs = _with_touched(_without_edges(block)) if ops is None else ops
         self.ops: list[Operator] = [op for op, _ in pairs]
         touched = [names for _, names in pairs]
+        reads = read_by_gradients.get(block.idx, GradientReads())
         #: own variables that blocks of gradients read
-        self.saved: set[str] = read_by_gradients.get(block.idx, set())
+        self.saved = reads.own
+        #: outer variables that these read as they were before each pass
+        self.overwritten = reads.overwritten
         losses = [name for op in self.ops if (name := loss_seeded_by(op)) is not None]
         outer: set[str] = set()
         if block.idx:
@@ -101,7 +111,7 @@ class BlockPlan:
 
 
 def _body(
-    op: Operator, read_by_gradients: Mapping[int, set[str]], ragged: frozenset[str]
+    op: Operator, read_by_gradients: Mapping[int, GradientReads], ragged: frozenset[str]
 ) -> BlockPlan | None:
     """The steps of the block that an operator drives."""
     for block in blocks_of(op) if op.attrs else ():

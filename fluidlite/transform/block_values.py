@@ -9,7 +9,7 @@ from operator import add
 from typing import Any, NamedTuple
 
 from ..ground.callsite import CallSite
-from ..ir.analysis import blocks_driven_by, fetched_names, read_by_gradients
+from ..ir.analysis import GradientReads, blocks_driven_by, fetched_names, read_by_gradients
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Names, Operator
 from ..ir.program import Program
@@ -210,7 +210,7 @@ def needed_names(program: Program, keep: Collection[str]) -> Iterator[set[str]]:
     }
     of_gradients = read_by_gradients(program)
     for block in program.blocks:
-        needed = {*keep, *of_gradients.get(block.idx, ())}
+        needed = {*keep, *of_gradients.get(block.idx, GradientReads()).own}
         driver = drivers.get(block.idx)
         if driver is not None:
             needed |= _read_by_driver(driver, block)

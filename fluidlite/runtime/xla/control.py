@@ -50,7 +50,7 @@ def control_flow(trace: StepTrace, step: Step, env: Environment) -> bool:
 def _loop(trace: StepTrace, step: Step, run: Driver, env: Environment) -> None:
     """``while``, where no gradient asks for its passes."""
     body = run.body
-    if body.saved:
+    if body.saved or body.overwritten:
         raise NotTraceable(
             "its passes are kept for gradients, and how many there are depends on values"
         )

@@ -217,7 +217,7 @@ def _visit(step: Step, frame: Frame, found: Counted, env: Environment) -> None:
 
 def _forward(trace: StepTrace, step: Step, run: Driver) -> bool:
     counted = _counted(trace, step, run.env)
-    if counted is None or counted.passes <= FEW:
+    if counted is None or counted.passes <= FEW or run.body.overwritten:
         return False
     body, checks = run.body, trace.f.backend.checks
     frame = run.run_block()

@@ -33,7 +33,18 @@ FUNCTIONS = {
     "elu and chunk": lambda x: paddle.nn.functional.elu(paddle.chunk(x, 2, 0)[0]),
     "reversed": lambda x: paddle.strided_slice(x, [1], [2], [-1], [-1])[:1],
     "select_scatter": lambda x: paddle.diagonal_scatter(x, x[0][:2]),
+    "while": lambda x: iterated(x, 5),
+    "one while behind another": lambda x: iterated(iterated(x, 2), 2),
 }
+
+
+def iterated(x, times):
+    """A formula that is put into its own variable, so many times."""
+    return paddle.static.nn.while_loop(
+        lambda count, y: count < times,
+        lambda count, y: [count + 1, y * y * 0.5 + x],
+        [paddle.zeros([1], "int64"), x * 1.0],
+    )[1]
 
 
 def square(x):
