@@ -72,11 +72,23 @@ def test_the_word_list_is_kept():
 
 
 def test_no_docstring_explains_a_parameter_by_it():
-    empty = re.compile(r"^\s+[\w, ]+: it\.$", re.MULTILINE)
+    empty = re.compile(r"^ +\w[\w, ]*: it\.$", re.MULTILINE)
     found = [
         str(path.relative_to(ROOT))
         for path in sorted(ROOT.glob("fluidlite/**/*.py"))
         if empty.search(path.read_text(encoding="utf-8"))
+    ]
+    assert not found
+
+
+def test_each_line_of_arguments_names_them_or_is_indented_further():
+    section = re.compile(r"^( *)Args:\n((?:\1 {4}.*\n)+)", re.MULTILINE)
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in sorted(ROOT.glob("fluidlite/**/*.py"))
+        for indent, lines in section.findall(path.read_text(encoding="utf-8"))
+        for line in lines.splitlines()
+        if re.match(rf"{indent} {{4}}\S", line) and not re.match(r" +[*\w.`,() ]+:( |$)", line)
     ]
     assert not found
 

@@ -44,7 +44,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     search = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": search, "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,

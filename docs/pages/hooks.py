@@ -5,8 +5,10 @@ docstrings, the pages of operators from their definitions, the gallery from ``ex
 """
 
 import html
+import os
 import posixpath
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -68,7 +70,12 @@ def moved(text, page):
 
 
 def on_config(config):
-    """Put the sections of generated pages behind those that are written."""
+    """Put the sections of generated pages behind those that are written.
+
+    A site that mike builds gets its list of versions, which a site alone does not have.
+    """
+    if "MIKE_DOCS_VERSION" in os.environ:
+        config.extra["version"] = {"provider": "mike", "alias": True}
     for title, section in SECTIONS.items():
         paths = sorted(path for path, _ in section.pages())
         paths.sort(key=lambda path: not path.endswith("/index.md"))
@@ -91,6 +98,13 @@ def on_files(files, config):
             found = File.generated(config, path, content=text)
         files.append(found)
     return files
+
+
+def on_post_build(config):
+    """Put the wheel that ``PLAYGROUND_WHEEL`` names beside the playground, which loads it."""
+    wheel = os.environ.get("PLAYGROUND_WHEEL")
+    if wheel:
+        shutil.copyfile(wheel, Path(config.site_dir, "playground", "fluidlite.whl"))
 
 
 def on_page_markdown(markdown, page, config, files):

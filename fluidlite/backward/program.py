@@ -46,7 +46,7 @@ def append_backward(
     Args:
         loss: a variable of one element.
         parameter_list: parameters, or their names, whose gradients are returned; all trainable ones
-        when None.
+            when None.
         no_grad_set: variables, or their names, at which gradients stop; inside a branch or a loop
             only ``stop_gradient`` does.
         callbacks: called as ``callback(block=..., context=...)`` after each appended gradient

@@ -354,9 +354,11 @@ class FusedMultiTransformer(Layer):
     Args:
         embed_dim, num_heads, dim_feedforward, dropout_rate, activation, normalize_before: as of
             ``TransformerEncoderLayer``.
-        ln_scale_attrs, ln_bias_attrs, qkv_weight_attrs, qkv_bias_attrs, linear_weight_attrs,
-            linear_bias_attrs, ffn_ln_scale_attrs, ffn_ln_bias_attrs, ffn1_weight_attrs,
-            ffn1_bias_attrs, ffn2_weight_attrs, ffn2_bias_attrs: of the parameters.
+        ln_scale_attrs, ln_bias_attrs: of the parameters.
+        qkv_weight_attrs, qkv_bias_attrs: of the parameters.
+        linear_weight_attrs, linear_bias_attrs: of the parameters.
+        ffn_ln_scale_attrs, ffn_ln_bias_attrs: of the parameters.
+        ffn1_weight_attrs, ffn1_bias_attrs, ffn2_weight_attrs, ffn2_bias_attrs: of the parameters.
         epsilon, num_layers, nranks, trans_qkvw, ring_id, name: further options.
 
     Raises:

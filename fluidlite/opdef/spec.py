@@ -369,8 +369,8 @@ def window_padding(
         kernel: sizes of the window.
         strides: steps of the window.
         paddings: one number a dimension, or two (before, after).
-        algorithm: "EXPLICIT", "VALID" (no padding), or "SAME" (as many outputs as ceil(size /
-        stride)).
+        algorithm: "EXPLICIT", "VALID" (no padding), or "SAME" (as many outputs as
+            ceil(size / stride)).
         dilations: spread of the window; not used by pooling.
     """
     n = len(kernel)

@@ -280,8 +280,8 @@ def convert_to_mixed_precision(
     """Refused, as it is for every CPU.
 
     Args:
-        model_file, params_file, mixed_model_file, mixed_params_file, mixed_precision, backend,
-            keep_io_types, black_list, kwargs: of a model for a GPU.
+        model_file, params_file, mixed_model_file, mixed_params_file: of a model for a GPU.
+        mixed_precision, backend, keep_io_types, black_list, kwargs: of a model for a GPU.
 
     Raises:
         ArgumentError: always.

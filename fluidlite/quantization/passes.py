@@ -108,8 +108,8 @@ class QuantizationTransformPass(GraphPass):
         moving_rate: of moving averages.
         skip_pattern: a part of the names of scopes whose operators stay, or several.
         quantizable_op_type: the types of operators.
-        weight_quantize_func, act_quantize_func, weight_preprocess_func, act_preprocess_func,
-            optimizer_func, executor: None.
+        weight_quantize_func, act_quantize_func, optimizer_func, executor: None.
+        weight_preprocess_func, act_preprocess_func: None.
         is_test: whether scales stay as they are; the graph knows when None.
 
     Raises:

@@ -117,8 +117,8 @@ def quant_aware(
         config: what differs from the usual configuration.
         scope: gets the first scales; the current one when None.
         for_test: whether scales stay as they are.
-        weight_quantize_func, act_quantize_func, weight_preprocess_func, act_preprocess_func,
-            optimizer_func, executor: None.
+        weight_quantize_func, act_quantize_func, optimizer_func, executor: None.
+        weight_preprocess_func, act_preprocess_func: None.
         return_program: whether a program is returned in training, too.
         calib_config: not read.
         draw_graph: False.
