@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
@@ -17,7 +18,7 @@ from ..eager.recording import TensorRecord
 from ..eager.sweep import described, node_of
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
-from ..functions.mixing import WIDER, Promotion
+from ..functions.mixing import WHOLE_NUMBERS, Promotion
 from ..functions.shaping import reshape
 from ..ground.callsite import warn
 from ..ground.dtypes import Kind
@@ -29,6 +30,7 @@ from ..ir.program import default_main_program
 from ..opdef.reverse_sweep import NodeOutput
 from ..param_attr import as_eager_attr
 from ..scope import ScopeVariable
+from .quotients import FUNCTIONS
 
 if TYPE_CHECKING:
     from ..eager.nodes import GradNode
@@ -126,7 +128,8 @@ class VarBase(Tensor):
     gradient_stops: bool = True
     frees_all: ClassVar[bool] = True
     layer: ClassVar[type[EagerLayer]] = DygraphLayer
-    promotion: ClassVar[Promotion] = WIDER
+    promotion: ClassVar[Promotion] = WHOLE_NUMBERS
+    operator_functions: ClassVar[Mapping[str, Any]] = FUNCTIONS
     keeps_gradients: ClassVar[bool] = True
 
     #: whether a tensor that has no gradient was told not to stop it

@@ -33,7 +33,7 @@ def encode(item: Any) -> tuple[tuple[int, ...], list[Any] | None]:
     tensors: list[Any] = []
     for entry in item if isinstance(item, tuple) else (item,):
         if entry.__class__ is slice:
-            codes += (_SLICE, _bound(entry.start), _bound(entry.stop), _bound(entry.step))
+            codes += (_SLICE, *_bounds(entry))
         elif isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_)):
             codes += (_NUMBER, int(entry), 0, 0)
         elif entry is None:
@@ -65,6 +65,14 @@ def decode(codes: tuple[int, ...]) -> tuple[Any, ...]:
 def part_code(at: int, size: int | None) -> tuple[int, ...]:
     """The entry of an index that takes so many places; None for one, without its dimension."""
     return (_NUMBER, at, 0, 0) if size is None else (_SLICE, at, at + size, _ABSENT)
+
+
+def _bounds(part: slice) -> tuple[int, int, int]:
+    """Start, end and step of a slice.  One that runs backwards to -1 ends with the first element,
+    as operators ``strided_slice`` and ``set_value`` have it.
+    """
+    start, end, step = _bound(part.start), _bound(part.stop), _bound(part.step)
+    return start, _ABSENT if end == -1 and _ABSENT < step < 0 else end, step
 
 
 def _bound(value: Any) -> int:

@@ -216,7 +216,19 @@ class DimensionsFirst(Promotion):
         return number_type(dtype, number)
 
 
+class WholeNumbers(Promotion):
+    """Fluid 1.8's eager tensors: integers stay integers beside 2.0, and in any power.
+
+    Fluid refuses integers beside 0.5; here these are fractions, as beside tensors of them.
+    """
+
+    def of_number(self, function: str, dtype: _DType, number: Any) -> _DType:
+        whole = isinstance(number, float) and (number.is_integer() or function == "pow")
+        return dtype if whole and dtype.kind in "iu" else number_type(dtype, number)
+
+
 WIDER = Promotion()
+WHOLE_NUMBERS = WholeNumbers()
 LEFT_FIRST = LeftFirst()
 DIMENSIONS_FIRST = DimensionsFirst()
 

@@ -38,7 +38,8 @@ def slice(
     """
     (first, *of_starts), (last, *of_ends) = _told("starts", starts), _told("ends", ends)
     tensors = [each for pair in zip(of_starts, of_ends) for each in pair]
-    return eager.slice(input, *tensors, axes=tuple(axes), starts=first, ends=last)
+    bounds = dict(axes=tuple(axes), starts=first, ends=last)
+    return eager.slice(input, *tensors, **bounds, may_be_empty=True)
 
 
 def _told(what: str, given: Any) -> tuple[tuple[int, ...], Any, Any]:
@@ -72,7 +73,7 @@ def strided_slice(
     known, *tensors = zip(*told)
     bounds = dict(zip(("starts", "ends", "strides"), known))
     given = [each for group in tensors for each in group]
-    return eager.strided_slice(x, *given, axes=tuple(axes), **bounds)
+    return eager.strided_slice(x, *given, axes=tuple(axes), **bounds, may_be_empty=True)
 
 
 def crop(

@@ -142,6 +142,7 @@ class Builder(Interpreter):
             "axes": [cut.axis for cut in cuts],
             "starts": [cut.start for cut in cuts],
             "ends": [cut.end for cut in cuts],
+            "may_be_empty": state.builds.get(),
         }
         dropped = [cut.axis for cut in cuts if cut.dropped]
         f = Builder(self.block, f"{x.name}_slice")

@@ -16,18 +16,22 @@ from .families import OneNumber
 from .given import foretold, numbers
 
 
-def cut(size: int, start: int, end: int, stride: int, axis: int) -> slice:
+def cut(
+    size: int, start: int, end: int, stride: int, axis: int, may_be_empty: bool = False
+) -> slice:
     """What a slice takes from ``size`` elements, as a slice without negative numbers.  One that
     runs backwards to -1 ends with the first element.
 
     Raises:
-        ShapeError: nothing.
+        ShapeError: nothing, unless it may be empty.
     """
     if stride == 0:
         raise AttributeValueError(f"expected strides other than 0, got 0 for axis {axis}")
     taken = slice(start, None if end == -1 and stride < 0 else end, stride)
     first, last, _ = taken.indices(size)
     if not range(first, last, stride):
+        if may_be_empty:
+            return slice(first, first, stride)
         raise ShapeError(
             f"expected a slice of at least one element along axis {axis}, got start {start}, "
             f"end {end} and stride {stride} for size {size}"
@@ -46,6 +50,7 @@ class Cutting(Op, abstract=True):
     axes: the dimensions that are cut.
     starts: where the part begins along each of them; may count from the end.
     ends: where it stops, before that place; may count from the end, or lie beyond it.
+    may_be_empty: paddle 2's form: a part without elements is no error.
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
@@ -54,6 +59,7 @@ class Cutting(Op, abstract=True):
     axes: list[int] = REQUIRED
     starts: list[int] = ()
     ends: list[int] = ()
+    may_be_empty: bool = attr(False, edition=True)
 
     @property
     def lod(self) -> str | None:
@@ -68,13 +74,17 @@ class Cutting(Op, abstract=True):
                 f"got {list(starts)}, {list(ends)} and {list(strides)}"
             )
 
+    def cut(self, size: int, bounds: Sequence[int], axis: int) -> slice:
+        """What :func:`cut` gives for the start, the end and the stride along a dimension."""
+        return cut(size, *bounds, axis, self.may_be_empty)
+
     def cuts(self, shape, starts, ends, strides):
         """A slice for each dimension of ``shape``."""
         self.check(starts, ends, strides)
         slices = [slice(0, n, 1) for n in shape]
         for axis, *bounds in zip(self.axes, starts, ends, strides):
             axis = normal_axis(axis, len(shape), "axes")
-            slices[axis] = cut(shape[axis], *bounds, axis)
+            slices[axis] = self.cut(shape[axis], bounds, axis)
         return slices
 
 
@@ -113,7 +123,7 @@ class Slicing(OneNumber, Cutting, abstract=True):
         shape = [-1 if i in axes else n for i, n in enumerate(Input.shape)]
         for i in certain:
             n = Input.shape[axes[i]]
-            shape[axes[i]] = length(cut(n, *[some[i] for some in bounds], axes[i]), n)
+            shape[axes[i]] = length(self.cut(n, [some[i] for some in bounds], axes[i]), n)
         lod_level = 0 if self.lod is None else Input.lod_level
         return Input.with_shape(self.decreased(shape))._replace(lod_level=lod_level)
 
@@ -212,7 +222,8 @@ class strided_slice(Slicing):
             )
             cuts = self.cuts(Input.shape, **bounds)
             flow = self.undropped(f, dOut, Input.shape, cuts)
-            return f.strided_slice_adjoint(flow, axes=self.axes, size=Input.shape, **bounds)
+            bounds.update(axes=self.axes, may_be_empty=self.may_be_empty)
+            return f.strided_slice_adjoint(flow, size=Input.shape, **bounds)
 
         return dict(Input=placed)
 
@@ -247,7 +258,8 @@ class strided_slice_adjoint(Cutting):
 
     def grad(self, f: Any, dOut: Value) -> Rules:
         bounds = dict(starts=self.starts, ends=self.ends, strides=self.strides)
-        return dict(G=lambda: f.strided_slice(dOut, axes=self.axes, **bounds))
+        bounds.update(axes=self.axes, may_be_empty=self.may_be_empty)
+        return dict(G=lambda: f.strided_slice(dOut, **bounds))
 
 
 def given_offsets(offsets: Sequence[int]) -> Sequence[int]:

@@ -286,3 +286,27 @@ def test_a_tensor_answers_what_scripts_ask_of_variables():
     assert x.type == fluid.core.VarDesc.VarType.LOD_TENSOR
     assert x.block is fluid.default_main_program().global_block()
     assert "float32" in x.to_string(True, with_details=True)
+
+
+def test_quotients_of_integers_are_integers():
+    with fluid.dygraph.guard():
+        i, j = (
+            fluid.dygraph.to_variable(np.array([-7, 7, 8])),
+            fluid.dygraph.to_variable(np.array([2, -2, 3])),
+        )
+        made = [i / j, i / 2, i / 2.0, 7.0 / i, i // 2, i % 2, i % j, i + 1.0, i**0.5, i**2.5]
+        fractions = i / fluid.layers.cast(j, "float32")
+    assert {each.array.dtype.name for each in made} == {"int64"}
+    assert [each.numpy().tolist() for each in made] == [
+        [-3, -3, 2],
+        [-3, 3, 4],
+        [-3, 3, 4],
+        [-1, 1, 0],
+        [-3, 3, 4],
+        [-1, 1, 0],
+        [-1, 1, 2],
+        [-6, 8, 9],
+        [1, 1, 1],
+        [49, 49, 64],
+    ]
+    np.testing.assert_array_equal(fractions.numpy(), np.float32([-3.5, -3.5, 8 / 3]))

@@ -328,6 +328,28 @@ def test_items_are_written_by_a_function():
     assert ran(written) == [[[5, 5, 5], [1, 2, 7]], ROWS.tolist()]
 
 
+@pytest.mark.parametrize("stop", [-1, None])
+def test_slices_that_run_backwards_to_minus_one_end_with_the_first_element(stop):
+    part = slice(2, stop, -1)
+    made = ran(lambda x: (x.flatten()[part], static.setitem(x.flatten(), part, 7.0)))
+    assert made == [[0, -1, -2], [7, 7, 7, 1, 2, 3]]
+    paddle.disable_static()
+    numbers = paddle.arange(6)
+    assert numbers[part].tolist() == [2, 1, 0]
+    numbers[part] = paddle.to_tensor([7, 8, 9])
+    assert numbers.tolist() == [9, 8, 7, 3, 4, 5]
+
+
+def test_programs_take_parts_without_elements():
+    def parts(x):
+        x.stop_gradient = False
+        y = paddle.concat([x[2:2], x[1:], paddle.strided_slice(x, [0], [1], [1], [2])])
+        (slope,) = static.gradients([(y * y).sum()], [x])
+        return x[:, 9:], y, slope
+
+    assert ran(parts) == [[[], []], [[1, 2, 3]], [[0, 0, 0], [2, 4, 6]]]
+
+
 @pytest.mark.parametrize(
     "combine",
     [

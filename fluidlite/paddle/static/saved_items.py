@@ -77,6 +77,7 @@ def take_item(f: Any, op: Any, X: Any, Index: Any) -> Any:
     x = X
     if axes:
         told = dict(axes=axes, starts=starts, ends=ends, infer_flags=[1] * len(axes))
+        told["may_be_empty"] = True
         if all(step == 1 for step in steps):
             x = f.slice(x, decrease_axis=index.dropped, zero_d=True, **told)
         else:
