@@ -81,6 +81,10 @@ class GradientClipBase(HasProtectedArguments):
         Returns:
             the pairs with clipped gradients, in the same order, without those that have none.
         """
+        return self._pairs(params_grads, self.clip)
+
+    def _pairs(self, params_grads: Iterable[Pair], clip: Callable[..., list[Variable]]) -> Any:
+        """The pairs with the gradients that ``clip`` makes of those of a program."""
         with_gradient = [(p, g) for p, g in params_grads if g is not None]
         pairs: list[Pair] = [*with_gradient]
         chosen = [(p, g) for p, g in with_gradient if self._clips(p)]
@@ -90,7 +94,7 @@ class GradientClipBase(HasProtectedArguments):
             clipped_grads = self.clip_tensors(chosen)
         else:
             with chosen[0][1].program.as_role(OpRole.OPTIMIZE), name_scope("gradient_clip"):
-                clipped_grads = self.clip(chosen)
+                clipped_grads = clip(chosen)
         clipped = {param.name: grad for (param, _), grad in zip(chosen, clipped_grads, strict=True)}
         return [(p, clipped.get(p.name, g)) for p, g in with_gradient]
 
@@ -110,6 +114,10 @@ class GradientClipBase(HasProtectedArguments):
         Args:
             params_grads: the pairs to clip, at least one.
         """
+        return self.clip(params_grads)
+
+    def _clip_of_parameters(self, params_grads: Sequence[tuple[Variable, Variable]]) -> Any:
+        """The same, in the order of operators that fluid has for clips of parameters."""
         return self.clip(params_grads)
 
     @property
@@ -207,8 +215,26 @@ class GradientClipByGlobalNorm(GradientClipBase):
         return type(self), self.group_name
 
     def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
+        return self._clipped(params_grads, len(params_grads[0][1].block.ops))
+
+    def _clip_of_parameters(self, params_grads: Sequence[tuple[Variable, Variable]]) -> Any:
+        first = params_grads[0][1]
+        return self._clipped(params_grads, len(first.block.ops), self._bound(first))
+
+    def _clipped(
+        self,
+        params_grads: Sequence[tuple[Variable, Variable]],
+        begin: int,
+        bound: Variable | None = None,
+    ) -> list[Variable]:
+        """The clipped gradients.
+
+        Args:
+            params_grads: the pairs to clip.
+            begin: how many operators the block had before.
+            bound: ``clip_norm``, where an operator gives it already.
+        """
         block = params_grads[0][1].block
-        begin = len(block.ops)
         owners: list[int] = []  # of each operator: the position of the pair that it is about
 
         def own(position: int) -> None:
@@ -218,7 +244,7 @@ class GradientClipByGlobalNorm(GradientClipBase):
         for i, (_, grad) in enumerate(params_grads):
             squares.append(_squared_norm(grad))
             own(i)
-        scale = self._scale(squares)
+        scale = self._scale(squares, bound)
         own(len(params_grads) - 1)
         clipped: list[Variable] = []
         for i, (_, grad) in enumerate(params_grads):
@@ -232,14 +258,19 @@ class GradientClipByGlobalNorm(GradientClipBase):
         scale = self._scale([_squared_norm(grad) for _, grad in params_grads])
         return [_times(grad, scale) for _, grad in params_grads]
 
-    def _scale(self, squares: list[Variable]) -> Variable:
+    def _bound(self, like: Any) -> Variable:
+        """``clip_norm``, as a variable of the element type of another one."""
+        bound: Variable = _layer(like, "fill_constant").fill_constant(
+            shape=[1], dtype=like.dtype, value=self.clip_norm, str_value=str(self.clip_norm)
+        )
+        bound.stop_gradient = True
+        return bound
+
+    def _scale(self, squares: list[Variable], bound: Variable | None = None) -> Variable:
         """What gradients are multiplied by: clip_norm / max(clip_norm, norm)."""
         like = squares[0]
         norm = _layer(like, "sqrt").sqrt(_layer(like, "sum").sum(squares))
-        most = _layer(like, "fill_constant").fill_constant(
-            shape=[1], dtype=like.dtype, value=self.clip_norm, str_value=str(self.clip_norm)
-        )
-        most.stop_gradient = True
+        most = self._bound(like) if bound is None else bound
         larger = _layer(like, "elementwise_max").elementwise_max(most, norm)
         scale: Variable = _layer(like, "elementwise_div").elementwise_div(most, larger)
         return scale
@@ -310,7 +341,11 @@ def append_gradient_clip_ops(params_grads: Iterable[Pair]) -> list[Pair]:
                 f"their clips differ: {first} and {clip}; give one another group_name"
             )
         members.append((param, grad))
-    clipped = {param.name: grad for clip, some in groups.values() for param, grad in clip(some)}
+    clipped = {
+        param.name: grad
+        for clip, some in groups.values()
+        for param, grad in clip._pairs(some, clip._clip_of_parameters)
+    }
     return [(p, g if g is None else clipped.get(p.name, g)) for p, g in pairs]
 
 

@@ -163,6 +163,19 @@ def test_all_parameters_there_are_get_a_clip():
     }
 
 
+@pytest.mark.parametrize(("of_parameters", "place"), [(True, 0), (False, 6)])
+def test_the_bound_of_parameters_stands_before_their_norms_and_an_optimizers_behind(
+    of_parameters, place
+):
+    loss = loss_of_a_layer()
+    begin, clip = len(loss.block.ops), fluid.clip.GradientClipByGlobalNorm(1.0)
+    if of_parameters:
+        set_clip(clip)
+    gradients_used(loss, grad_clip=None if of_parameters else clip)
+    written = [op for op in loss.block.ops[begin:] if "gradient_clip" in op.namescope]
+    assert [op.type for op in written].index("fill_constant") == place
+
+
 @pytest.mark.parametrize("by_name", [True, False])
 def test_listed_parameters_get_a_clip(by_name):
     loss = loss_of_a_layer()

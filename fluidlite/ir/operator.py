@@ -164,17 +164,15 @@ class Operator(OldOperator):
         return sorted(self._slot_names(self._outputs, "outputs"))
 
     def _slot_names(self, given: dict[str, Names], side: str) -> list[str]:
-        definition = self.definition
-        if definition is None:
-            return list(given)
-        slots = getattr(definition, side)
-        if definition.derived_from is not None and side == "inputs":
-            # cotangents that appear from the second order on are no slots of a first-order program
-            return [
-                s.name for s in slots if s.name in given or not (s.optional and "@GRAD" in s.name)
-            ]
-        known = [s.name for s in slots]
-        return known + [name for name in given if name not in known]
+        definition, layout = self.definition, getattr(self.carried, "layout", None)
+        slots = {} if definition is None else getattr(definition, f"{side[:-1]}_slots")
+        if layout is not None:  # a file tells them, those of paddle 2 by other names here and there
+            listed = [n for n in getattr(layout, side) if definition is None or n in slots]
+        elif self.lists_given_attrs or definition is None:
+            listed = []
+        else:
+            listed = [name for name in slots if name not in definition.unlisted]
+        return [*listed, *(name for name in given if name not in listed)]
 
     def input(self, name: str) -> list[str]:
         """The variables in an input slot."""

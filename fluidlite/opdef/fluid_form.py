@@ -45,8 +45,10 @@ class FluidForm:
     #: constant inputs that fluid's gradient operator counts anew, as if that were gradients; the
     #: method ``counts(self, f, ...)``, with parameters of the rule, gives them by slot
     counted: tuple[str, ...] = ()
-    #: slots that paddle 2 has, and fluid 1.8 does not
+    #: slots that fluid 1.8 does not have: paddle 2's, and our own
     newer: tuple[str, ...] = ()
+    #: slots that the gradient operator here has, be it for their gradients, and fluid's does not
+    spared: tuple[str, ...] = ()
     #: outputs that fluid's gradient operator has, and that nothing needs
     unmade: tuple[str, ...] = ()
 
@@ -69,7 +71,7 @@ class FluidForm:
                     f"{type}: FluidForm({name}=...) expects a tuple of slots, got {slots!r}"
                 )
             known = {*(outputs if name in of_outputs else inputs)}
-            known.update(outputs if name in ("carried", "newer") else ())
+            known.update(outputs if name in ("carried", "newer", "spared") else ())
             for slot in slots:
                 if slot not in known:
                     raise DefinitionError(

@@ -9,6 +9,7 @@ from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import attr, need_least
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Spec, need_integer, need_ndim, need_one, need_shape, same_float, size_of
 
 
@@ -27,6 +28,7 @@ class rank_attention(Op):
     """
 
     signature = "X, RankOffset!, RankParam -> Out"
+    fluid: ClassVar[FluidForm] = FluidForm(spared=("X",))
     MaxRank: int = 3
 
     def infer(self, X: Spec, RankOffset: Spec, RankParam: Spec) -> Specs:

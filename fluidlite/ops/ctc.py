@@ -12,6 +12,7 @@ from ..errors import AttributeValueError, DTypeError, LoDError, OutOfRangeError,
 from ..ground.values import LoDTensor, bare, offsets_from
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value, Values
 from ..opdef.definition import Op, ValueShaped
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated, differentiated_as, pulled_through
 from ..opdef.sequences import lengths_of, lod_of, offsets_of, padded_lengths, positions_in
 from ..opdef.spec import Spec, agree, need_float, need_integer, need_ndim
@@ -87,6 +88,7 @@ class warpctc(ValueShaped):
     """
 
     signature = "Logits[], Label![], LogitsLength?!, LabelLength?! -> WarpCTCGrad~, Loss"
+    fluid: ClassVar[FluidForm] = FluidForm(spared=("LabelLength",))
     blank: int = 0
     norm_by_times: bool = False
     per_sequence: ClassVar[tuple[str, ...]] = ("Loss",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ..ground.values import offsets_from
 from ..opdef.annotations import Array, Arrays, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.definition import ValueShaped
+from ..opdef.fluid_form import FluidForm
 from ..opdef.gradient import differentiated_as
 from ..opdef.sequences import positions_in
 from ..opdef.spec import Spec, need_ndim, need_shape, size_of
@@ -30,6 +31,7 @@ class im2sequence(ValueShaped):
     """
 
     signature = "X, Y?! -> Out"
+    fluid: ClassVar[FluidForm] = FluidForm(spared=("Y",))
     kernels: list[int] = REQUIRED
     strides: list[int] = (1, 1)
     paddings: list[int] = (0, 0, 0, 0)

@@ -320,7 +320,9 @@ class cudnn_lstm(DropsBetweenLayers, LstmLayers):
     """
 
     signature = "Input, InitH, InitC, W, Cache?! -> Out, last_h, last_c, Kept?~!"
-    fluid: ClassVar[FluidForm] = FluidForm(unread=("Cache",), carried=("Cache", "Out"))
+    fluid: ClassVar[FluidForm] = FluidForm(
+        unread=("Cache",), carried=("Cache", "Out"), newer=("Kept",)
+    )
     random: ClassVar[bool] = True
     layers: ClassVar[type[Op]] = lstm_layers
     max_len: int = 20
@@ -363,7 +365,7 @@ class cudnn_lstm(DropsBetweenLayers, LstmLayers):
         how = dict(dropout_prob=self.dropout_prob, dropout_implementation="upscale_in_train")
         return f.dropout(ones, **how, fix_seed=self.seed > 0, seed=max(self.seed, 0))
 
-    def grad(self, f, Input, InitH, InitC, W, Kept=None, dOut=None, dlast_h=None, dlast_c=None):
+    def grad(self, f, Input, InitH, InitC, W, dOut, dlast_h, dlast_c, Kept=None):
         if self.drops and Kept is None:
             raise AttributeValueError(
                 "the gradient of dropout between layers needs the output Kept of cudnn_lstm; "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..ground.values import bare, offsets_from
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import need_least
 from ..opdef.definition import ValueShaped
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import one_level_of
 from ..opdef.spec import Spec, need_float, need_integer, need_shape, spec
 
@@ -47,6 +48,7 @@ class pyramid_hash(ValueShaped):
     """
 
     signature = "X[]!, W, WhiteList!, BlackList! -> Out, DropPos!~, X_Temp_Out!~"
+    fluid: ClassVar[FluidForm] = FluidForm(spared=("W",))
     num_emb: int = 0
     space_len: int = 0
     pyramid_layer: int = 2

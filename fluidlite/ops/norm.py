@@ -59,7 +59,9 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
         "Y, MeanOut, VarianceOut, SavedMean~, SavedVariance~, ReserveSpace?!~"
     )
     statistics = ("Mean", "Variance")
-    fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True, carried=statistics)
+    fluid: ClassVar[FluidForm] = FluidForm(
+        bare_gradients=True, carried=statistics, spared=("MomentumTensor", "ReserveSpace")
+    )
     is_test: bool = False
     momentum: float = 0.9
     epsilon: float = 1e-5

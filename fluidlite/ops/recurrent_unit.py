@@ -206,9 +206,7 @@ class lstm_unit(Op):
         C = f * C_prev + i * xp.tanh(X[:, 3 * size :])
         return C, o * xp.tanh(C)
 
-    def grad(
-        self, f: Any, X: Value, C_prev: Value, C: Value, dC: Value = None, dH: Value = None
-    ) -> Rules:
+    def grad(self, f: Any, X: Value, C_prev: Value, C: Value, dC: Value, dH: Value) -> Rules:
         size = C_prev.shape[1]
         columns = lambda v, k, n=1: f.slice(v, axes=[1], starts=[k * size], ends=[(k + n) * size])
 
@@ -228,16 +226,12 @@ class lstm_unit(Op):
         @functools.cache
         def cell():
             """The cotangent of C, with what comes by H."""
-            if dH is None:
-                return dC
-            by_state = dH * gate(2) * (1.0 - f.square(squashed()))
-            return by_state if dC is None else by_state + dC
+            return dH * gate(2) * (1.0 - f.square(squashed())) + dC
 
         def dx():
             slope = lambda k: gate(k) * (1.0 - gate(k))
             parts = [cell() * candidate() * slope(0), cell() * C_prev * slope(1)]
-            zero = lambda: f.fill_any_like(C_prev, value=0.0)
-            parts.append(zero() if dH is None else dH * squashed() * slope(2))
+            parts.append(dH * squashed() * slope(2))
             parts.append(cell() * gate(0) * (1.0 - f.square(candidate())))
             return f.concat(parts, axis=1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..ground.values import bare
 from ..opdef.annotations import Array, Arrays, Specs, Value, Values
 from ..opdef.attribute import REQUIRED, need_choice, need_least
 from ..opdef.definition import Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.sequences import offsets_of, positions_in
 from ..opdef.spec import Shape, Spec, agree, need_ndim, need_shape, same_float
 
@@ -31,6 +32,7 @@ class sequence_conv(Op):
     """
 
     signature = "X[], PaddingData?, Filter -> Out"
+    fluid: ClassVar[FluidForm] = FluidForm(spared=("PaddingData",))
     paddingTrainable: bool = False
     contextLength: int = REQUIRED
     contextStart: int = 0

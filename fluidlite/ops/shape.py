@@ -14,6 +14,7 @@ from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, attr
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
 from ..opdef.definition import Detached, Op
+from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Spec, flat, normal_axis, resolved, size_of, spec
 from ..opdef.structure import Epilogue
 from .families import OneNumber
@@ -71,6 +72,7 @@ class reshape(Reshape):
     """Out = the elements of X, in their order, in another shape."""
 
     exact = True  # gradient rules name the shapes of their inputs
+    fluid: ClassVar[FluidForm] = FluidForm(unmade=("Shape@GRAD", "ShapeTensor@GRAD"))
 
     def grad(
         self, f: Any, X: Value, Shape: Value, ShapeTensor: Value, Out: Value, dOut: Value

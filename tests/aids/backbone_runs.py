@@ -76,6 +76,8 @@ def record(name, folder, seconds):
         return real
     changes = ROWS[LIBRARY].changes.split()
     others = [run(python, place, change, name, seconds)[0] for change in changes]
+    if fault := next((run for run in others if isinstance(run, str)), ""):
+        return fault
     spread = distances(real, {key: farthest(real[key], [o[key] for o in others]) for key in LISTS})
     return {"name": name, **real, "moved": spread, "megabytes": size}
 

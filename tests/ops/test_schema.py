@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from oracle.golden import by_kind, deviations, holds, load
 
-import fluidlite  # noqa: F401  (defines the operators)
+import fluidlite
+from fluidlite.ir.operator import Operator
 from fluidlite.opdef.attribute import REQUIRED
 from fluidlite.opdef.definition import lookup, registered
 from fluidlite.opdef.gradient import is_constant
@@ -68,6 +69,34 @@ def test_gradient_operator_has_the_type_and_slots_it_has_in_fluid(name):
         allowed = {slot.name for slot in derived.inputs}
         assert mine <= set(golden["inputs"]) <= allowed
         assert {slot.name for slot in derived.outputs} == set(golden["outputs"])
+
+
+@pytest.mark.parametrize("side", ["input", "output"])
+def test_gradient_operators_list_the_slots_that_they_list_in_fluid_where_nothing_stands_in_them(
+    side,
+):
+    block = fluidlite.Program().global_block()
+    for name in filter(has_own_gradient, DIFFERENTIABLE):
+        unmade = {s["name"] for s in SCHEMA[name]["outputs"] if s["dispensable"]}
+        absent = {s["name"] for s in SCHEMA[name]["inputs"] if s["dispensable"]} | unmade
+        golden = SCHEMA[name]["grad_ops"][0]
+        inputs, outputs = (
+            {slot: (slot,) for slot in golden[kind] if slot.split("@")[0] not in absent}
+            for kind in ("inputs", "outputs")
+        )
+        op = Operator(block, golden["type"], inputs, outputs, {})
+        listed = [slot for slot in golden[f"{side}s"] if slot not in unmade]
+        assert getattr(op, f"{side}_names") == sorted(listed), name
+
+
+def test_operators_that_backward_writes_list_the_slots_that_it_gave():
+    main = fluidlite.Program()
+    with fluidlite.program_guard(main):
+        x = fluidlite.layers.create_parameter([2], "float32")
+        fluidlite.backward.append_backward(fluidlite.layers.mean(x))
+    given, begin = main.global_block().ops[:2]
+    assert begin.input_names == [] and begin.output_names == ["Out"]
+    assert given.input_names == ["X"]
 
 
 @pytest.mark.parametrize("name", [n for n in DIFFERENTIABLE if not has_own_gradient(n)])
