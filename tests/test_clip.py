@@ -163,7 +163,7 @@ def test_all_parameters_there_are_get_a_clip():
     }
 
 
-@pytest.mark.parametrize(("of_parameters", "place"), [(True, 0), (False, 6)])
+@pytest.mark.parametrize("of_parameters, place", [(True, 0), (False, 6)])
 def test_the_bound_of_parameters_stands_before_their_norms_and_an_optimizers_behind(
     of_parameters, place
 ):
