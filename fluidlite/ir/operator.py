@@ -165,13 +165,14 @@ class Operator(OldOperator):
 
     def _slot_names(self, given: dict[str, Names], side: str) -> list[str]:
         definition, layout = self.definition, getattr(self.carried, "layout", None)
-        slots = {} if definition is None else getattr(definition, f"{side[:-1]}_slots")
+        slots = () if definition is None else getattr(definition, side)
         if layout is not None:  # a file tells them, those of paddle 2 by other names here and there
-            listed = [n for n in getattr(layout, side) if definition is None or n in slots]
+            known = {slot.name for slot in slots}
+            listed = [n for n in getattr(layout, side) if definition is None or n in known]
         elif self.lists_given_attrs or definition is None:
             listed = []
         else:
-            listed = [name for name in slots if name not in definition.unlisted]
+            listed = definition.fluid.listed(slots, side == "inputs")
         return [*listed, *(name for name in given if name not in listed)]
 
     def input(self, name: str) -> list[str]:

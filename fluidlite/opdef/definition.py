@@ -156,7 +156,6 @@ class Op(Structure):
     says_lod: ClassVar[bool] = False  #: whether ``infer`` says the levels of results
     run_reads: ClassVar[dict[str, tuple[str, ...]]] = {}
     rule_arguments: ClassVar[tuple[RuleArgument, ...]] = ()
-    unlisted: ClassVar[frozenset[str]] = frozenset()  #: slots that fluid lists only where given
     forms: ClassVar[dict[Any, dict[str, Any]]] = {}  #: attributes and inputs -> results, as known
     last_made: ClassVar[tuple[Any, Op] | None] = None  #: attributes, and the operator with them
 
@@ -546,10 +545,6 @@ def _complete(cls: type[Op]) -> None:
     cls.block_attributes = tuple(
         a.name for a in cls.attributes.values() if a.kind in ("BlockRef", "list[BlockRef]")
     )
-    if cls.derived_from is None:
-        optional = [s.name for s in cls.outputs if s.optional and "@GRAD" not in s.name]
-        flows = [s.name for s in cls.inputs if s.optional and "@GRAD" in s.name]
-        cls.unlisted = frozenset([*cls.fluid.newer, *optional, *flows])
     cls.says_lod = (
         cls.lods is not Op.lods
         or cls.derived_from is not None

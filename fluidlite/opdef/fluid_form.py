@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ..errors import DefinitionError, suggestion
+from .signature import Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,21 @@ class FluidForm:
     spared: tuple[str, ...] = ()
     #: outputs that fluid's gradient operator has, and that nothing needs
     unmade: tuple[str, ...] = ()
+
+    def listed(self, slots: Iterable[Slot], of_inputs: bool) -> list[str]:
+        """The slots that fluid lists where nothing stands in them, too: all but outputs that nobody
+        asked for, and gradients that flow to outputs.
+
+        Args:
+            slots: those of one side of the operator.
+            of_inputs: whether these are its inputs.
+        """
+        return [
+            slot.name
+            for slot in slots
+            if slot.name not in self.newer
+            and not (slot.optional and ("@GRAD" in slot.name) == of_inputs)
+        ]
 
     def check(self, type: str, inputs: Iterable[str], outputs: Iterable[str]) -> None:
         """Refuse names of slots that an operator does not have.

@@ -130,8 +130,11 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         "byproducts": frozenset(
             r.slot for r in reads if r.source == "out" and forward.output_slots[r.of].hidden
         ),
-        "fluid": FluidForm(unread=tuple(carried.values()), idle=(*counted, *form.unmade)),
-        "unlisted": _unlisted(forward, grad_slots, carried),
+        "fluid": FluidForm(
+            unread=tuple(carried.values()),
+            idle=(*counted, *form.unmade),
+            newer=_newer_slots(forward, grad_slots, carried),
+        ),
         "derived_from": forward,
         "of_bfloat16": forward.of_bfloat16,
         "of_complex": None if forward.of_complex is None else OfComplex.AS_WRITTEN,
@@ -158,22 +161,20 @@ def _rule_inputs(forward: type[Op]) -> Iterator[Slot]:
         )
 
 
-def _unlisted(
+def _newer_slots(
     forward: type[Op], grad_slots: Mapping[str, str], carried: Mapping[str, str]
-) -> frozenset[str]:
-    """The slots that fluid does not list where nothing stands in them: what the rule may read, and
-    fluid's gradient operator does not have.
-    """
-    form, forward_slots = forward.fluid, {**forward.output_slots, **forward.input_slots}
-    absent = {*form.newer, *form.spared}
-    inputs = {
+) -> tuple[str, ...]:
+    """The slots that fluid's gradient operator does not have, and that the rule may read."""
+    form, slots = forward.fluid, {**forward.output_slots, **forward.input_slots}
+    newer = {*form.newer, *form.spared}
+    inputs = [
         read.slot
         for read in forward.rule_arguments
-        if read.of in absent
-        or (read.optional and (read.source == "cotangent" or not forward_slots[read.of].optional))
-    }
-    hidden = [name for slot, name in carried.items() if not forward_slots[slot].optional]
-    return frozenset(inputs.union(hidden, (grad_slots.get(slot, "") for slot in absent)))
+        if read.source != "cotangent"
+        and (read.of in newer or (read.optional and not slots[read.of].optional))
+    ]
+    inputs += [name for slot, name in carried.items() if not slots[slot].optional]
+    return *inputs, *(grad_slots[slot] for slot in grad_slots if slot in newer)
 
 
 def _carried_inputs(forward: type[Op], carried: Mapping[str, str]) -> Iterator[Slot]:
