@@ -54,8 +54,8 @@ class FluidForm:
     unmade: tuple[str, ...] = ()
 
     def listed(self, slots: Iterable[Slot], of_inputs: bool) -> list[str]:
-        """The slots that fluid lists where nothing stands in them, too: all but outputs that nobody
-        asked for, and gradients that flow to outputs.
+        """The slots that fluid lists where nothing stands in them, too: all but outputs that may be
+        absent, and gradients that flow to outputs.
 
         Args:
             slots: those of one side of the operator.
