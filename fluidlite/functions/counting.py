@@ -15,12 +15,12 @@ from ..ground.spellings import Spelling, parameters_of
 from ..opdef.operand import Operand
 from ..opdef.spec import normal_axis
 from .arithmetic import add, maximum, minimum, multiply, remainder, subtract
-from .elementary import cast, isnan
+from .elementary import cast, floor, isnan
 from .items import get_item, set_item
 from .reduction import one_axis
 from .reduction import sum as total
 from .selection import chosen, scatter_nd_add, sort, values_and
-from .shaping import moveaxis, numel, reshape, stack, transpose
+from .shaping import moveaxis, numel, reshape, stack, transpose, unsqueeze
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -223,19 +223,35 @@ def quantile(
     row = row if len(axes) == 1 else reshape(row, [*kept, -1])
     lost = _sum_of_nan(row)
     row = sort(row, -1)
-    count = row.array.shape[-1]
     quantiles = []
     for share in shares:
-        place = share * (count - 1)
-        low = int(place)
-        high, part = min(low + 1, count - 1), place - low
-        ends = [total(get_item(row, (Ellipsis, slice(k, k + 1))), -1) for k in (low, high)]
-        value = cast(add(multiply(ends[0], 1 - part), multiply(ends[1], part)), "float64")
+        value = _interpolated(row, float(share))
         value = value if lost is None else add(value, cast(lost, "float64"))
         if keepdim:
-            value = reshape(value, [1 if a in axes else x.array.shape[a] for a in range(rank)])
+            value = unsqueeze(value, sorted(axes))
         quantiles.append(value)
     return quantiles[0] if np.ndim(q) == 0 else stack(quantiles, 0)
+
+
+def _interpolated(row: Any, share: float) -> Any:
+    """What lies at a share of the way along sorted rows, float64."""
+    count, along = row.array.shape[-1], row.array.ndim - 1
+    part: Any
+    low: Any
+    if count == -1:  # which a run knows
+        last = cast(get_item(eager.shape(row), slice(along, None)), "float64") - 1.0
+        place = last * share
+        low = floor(place)
+        places = [cast(k, "int64") for k in (low, minimum(low + 1.0, last))]
+        ends = [eager.index_select(row, k, dim=along) for k in places]
+        part = total(cast(place - low, str(row.array.dtype)))
+    else:
+        low = int(share * (count - 1))
+        part = share * (count - 1) - low
+        bounds = [slice(k, k + 1) for k in (low, min(low + 1, count - 1))]
+        ends = [get_item(row, (Ellipsis, bound)) for bound in bounds]
+    first, second = [total(each, -1) for each in ends]
+    return cast(add(multiply(first, 1 - part), multiply(second, part)), "float64")
 
 
 def _sum_of_nan(rows: Any) -> Any:

@@ -17,7 +17,7 @@ from .counting import quantile
 from .elementary import cast, floats, floor, isnan
 from .reduction import sum as total
 from .selection import chosen, sort, take_along_axis
-from .shaping import reshape, squeeze, stack, transpose
+from .shaping import reshape, squeeze, stack, transpose, unsqueeze
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,8 +80,7 @@ def _among_numbers(
         between = add(multiply(ends[0], subtract(1.0, part)), multiply(ends[1], part))
         value = squeeze(chosen(equal(part, 0.0), ends[0], between), -1)
         if keepdim:
-            sizes = enumerate(x.array.shape)
-            value = reshape(value, [1 if a in axes else n for a, n in sizes])
+            value = unsqueeze(value, sorted(axes))
         values.append(value)
     return values
 

@@ -38,6 +38,8 @@ class Builder(Interpreter):
     def new_variable(self, dtype: Any = None, stop_gradient: bool = False) -> Variable:
         """A variable for a result."""
         block, name = self.block, unique_name.generate(self.stem)
+        while name in block.vars and block.vars[name].is_data:  # which a user named so
+            name = unique_name.generate(self.stem)
         if dtype is None and name not in block.vars:
             made = Variable(block, name, stop_gradient=stop_gradient)
             block.declare(made)

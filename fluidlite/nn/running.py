@@ -10,6 +10,8 @@ from ..eager.recurrence import kept, need_steps
 from ..errors import UnsupportedError
 from ..functions.creation import full
 from ..functions.shaping import concat, stack, unbind
+from ..layers import RNNCell
+from ..layers import rnn as along_time
 from ..layers.structure import Sizes, Structure, mapped_leaves
 from .layer import Layer
 
@@ -124,6 +126,8 @@ class RNN(_AlongTime):
 
     def _run(self, inputs: Any, states: Any, lengths: Any, more: dict[str, Any]) -> Any:
         axis = 0 if self.time_major else 1
+        if inputs.appends is not None and inputs.array.shape[axis] == -1:
+            return self._in_run(inputs, states, lengths, more)
         need_steps(self, inputs, axis)
         steps = unbind(inputs, axis)
         if states is None:
@@ -134,6 +138,28 @@ class RNN(_AlongTime):
             outs[t], after = self.cell(steps[t], states, **more)
             states = after if lengths is None else kept(lengths > t, states, after)
         return mapped_leaves(lambda *parts: stack(parts, axis), *outs), states
+
+    def _in_run(self, inputs: Any, states: Any, lengths: Any, more: dict[str, Any]) -> Any:
+        """The same of variables whose number of steps a run knows."""
+        where = dict(time_major=self.time_major, is_reverse=self.is_reverse)
+        return along_time(_Stepping(self.cell), inputs, states, lengths, **where, **more)
+
+
+class _Stepping(RNNCell):
+    """A layer as a cell of :func:`fluidlite.layers.rnn`.
+
+    Args:
+        cell: the layer.
+    """
+
+    def __init__(self, cell: Any) -> None:
+        self.cell = cell
+
+    def call(self, inputs: Any, states: Any, **kwargs: Any) -> Any:
+        return self.cell(inputs, states, **kwargs)
+
+    def get_initial_states(self, *args: Any, **kwargs: Any) -> Any:
+        return self.cell.get_initial_states(*args, **kwargs)
 
 
 class BiRNN(_AlongTime):

@@ -126,7 +126,7 @@ class kldiv_loss(OneNumber):
         need_float(X=X)
         shape = same_shape(X=X, Target=Target)
         need_word("reduction", self.reduction, "none", "mean", "sum", "batchmean")
-        if not shape:
+        if not shape and self.reduction == "batchmean":
             raise ShapeError("expected X to have at least 1 dimension, got shape []")
         return X.with_shape(shape) if self.reduction == "none" else spec(self.one, X.dtype)
 

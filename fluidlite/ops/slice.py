@@ -76,7 +76,8 @@ class Cutting(Op, abstract=True):
 
     def cut(self, size: int, bounds: Sequence[int], axis: int) -> slice:
         """What :func:`cut` gives for the start, the end and the stride along a dimension."""
-        return cut(size, *bounds, axis, self.may_be_empty)
+        start, end, stride = bounds
+        return cut(size, start, end, stride, axis, self.may_be_empty)
 
     def cuts(self, shape, starts, ends, strides):
         """A slice for each dimension of ``shape``."""
@@ -257,7 +258,7 @@ class strided_slice_adjoint(Cutting):
         return xp.add_at(xp.zeros(self.size, G.dtype), tuple(cuts), G)
 
     def grad(self, f: Any, dOut: Value) -> Rules:
-        bounds = dict(starts=self.starts, ends=self.ends, strides=self.strides)
+        bounds: Any = dict(starts=self.starts, ends=self.ends, strides=self.strides)
         bounds.update(axes=self.axes, may_be_empty=self.may_be_empty)
         return dict(G=lambda: f.strided_slice(dOut, **bounds))
 

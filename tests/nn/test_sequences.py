@@ -109,7 +109,24 @@ def test_wrong_arguments_of_recurrent_layers_are_refused():
     with pytest.raises(ArgumentError, match="expected 2 initial states, got 1"):
         fluid.nn.LSTM(4, 6)(fluid.to_tensor(X), fluid.zeros([1, 3, 6]))
     with pytest.raises(ShapeError, match="expected a known number of steps"):
-        fluid.nn.RNN(fluid.nn.GRUCell(4, 6))(fluid.data("x", [None, None, 4]))
+        fluid.nn.RNN(fluid.nn.GRUCell(4, 6))(fluid.data("x", [None, 0, 4]))
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_cell_runs_along_an_unknown_number_of_steps(back):
+    net, lengths = fluid.nn.RNN(fluid.nn.LSTMCell(4, 6), is_reverse=back), np.array([2, 3, 1])
+    tensor = fluid.to_tensor(X, stop_gradient=False)
+    outs, (last, _) = net(tensor, sequence_length=fluid.to_tensor(lengths))
+    ((outs * outs).sum() + last.sum()).backward()
+    x, n = fluid.data("x", [None, None, 4], "float32"), fluid.data("n", [None], "int64")
+    x.stop_gradient = False
+    found, (state, _) = net(x, sequence_length=n)
+    gradient = fluid.gradients([(found * found).sum() + state.sum()], [x])
+    executor = fluid.Executor()
+    executor.run(fluid.default_startup_program())
+    fetched = executor.run(feed={"x": X, "n": lengths}, fetch_list=[found, state, *gradient])
+    for value, expected in zip(fetched, (outs, last, tensor.grad)):
+        np.testing.assert_allclose(value, expected.numpy(), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind, biased", [("LSTM", True), ("GRU", False)])

@@ -154,6 +154,11 @@ def test_means_of_integers_are_integers_with_a_warning():
         lambda x: F.pad(x, [1, 2, 0, 1], "circular"),
         lambda x: F.pad(paddle.unsqueeze(x, 2), [1, 2, 0, 1, 1, 0], "circular"),
         lambda x: F.pad(paddle.unsqueeze(x, 2), [1, 2, 0, 1, 1, 0], value=3.0),
+        lambda x: paddle.quantile(x, [0.3, 0.9]),
+        lambda x: paddle.quantile(x, 0.3, 1, True),
+        lambda x: paddle.nanquantile(x, 0.3, 1, True),
+        lambda x: paddle.squeeze(paddle.unsqueeze(x, 0), [0, 1]),
+        lambda x: F.multi_margin_loss(x[0, 0, :2], paddle.to_tensor([1, 0])),
     ],
 )
 def test_images_of_unknown_sizes_give_what_those_of_known_sizes_do(function):

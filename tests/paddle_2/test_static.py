@@ -405,6 +405,14 @@ def test_variables_of_unknown_sizes_meet_at_their_last_dimensions():
     np.testing.assert_array_equal(found, np.tile(rows, [4, 1, 1]))
 
 
+def test_names_of_data_are_not_taken_for_results():
+    with static.program_guard(static.Program()), paddle.utils.unique_name.guard():
+        x = static.data("take_item_0.tmp_0", [2, 3])
+        made = x[[1, 0]], x + 1.0
+    found = static.Executor().run(made[0].block.program, {x.name: ROWS}, made)
+    assert [each.tolist() for each in found] == [ROWS[::-1].tolist(), (ROWS + 1).tolist()]
+
+
 def test_an_input_spec_may_name_sizes(tmp_path):
     spec = paddle.static.InputSpec(["batch", 4], "float32", "x")
     assert spec.shape == (-1, 4) and spec.unbatch().shape == (4,)

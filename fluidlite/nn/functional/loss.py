@@ -13,11 +13,11 @@ from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arithmetic import (
     add,
-    greater_than,
     less_than,
     maximum,
     multiply,
     not_equal,
+    operands,
     subtract,
     true_divide,
 )
@@ -375,16 +375,15 @@ def kl_div(
 
     Args:
         input: logarithms of probabilities.
-        label: probabilities.
+        label: probabilities, of the shape of input; no gradient flows there.
         reduction: mean, sum, batchmean or none.
 
     >>> p = fluid.to_tensor([[0.5, 0.5]])
     >>> fluid.nn.functional.kl_div(p.log(), p, reduction="sum").item()
     0.0
     """
-    inside: Any = greater_than(label, 0.0)
-    safe = maximum(label, np.finfo(label.array.dtype).tiny)
-    loss = chosen(inside, multiply(label, subtract(log(safe), input)), 0.0)
+    logarithms, probabilities = operands(input, label, "kl_div")
+    loss = eager.kldiv_loss(logarithms, probabilities, reduction="none")
     if reduction == "batchmean":
         return true_divide(total(loss), rows_of(loss))
     return reduced(loss, reduction)

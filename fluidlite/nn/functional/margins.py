@@ -9,17 +9,18 @@ from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
 from ...functions.arithmetic import add, equal, minimum, multiply, not_equal, pow, subtract
+from ...functions.creation import full_like
 from ...functions.elementary import abs as size
 from ...functions.elementary import cast
 from ...functions.reduction import max as largest
 from ...functions.reduction import mean
 from ...functions.reduction import sum as total
-from ...functions.selection import chosen
+from ...functions.selection import chosen, put_along_axis
 from ...functions.shaping import reshape
 from ...ground.docstrings import Family
 from ...ground.spellings import given_first, parameters_of
 from .loss import binary_cross_entropy, binary_cross_entropy_with_logits, reduced
-from .projection import cosine_similarity, one_hot
+from .projection import cosine_similarity
 
 MARGINS = Family(
     {"label": "1 or -1.", "margin": "how far apart is enough.", "reduction": "mean, sum or none."},
@@ -293,14 +294,13 @@ def multi_margin_loss(
     >>> float(fluid.nn.functional.multi_margin_loss(x, y))
     0.25
     """
-    classes = +input.array.shape[1]
     places = reshape(label, [-1, 1])
     right = eager.pick_label(input, places, axis=1)
     apart = eager.relu(add(subtract(input, right), margin))
     if weight is not None:
         factors = reshape(eager.gather(weight, reshape(label, [-1])), [-1, 1])
         apart = multiply(apart, factors)
-    others = add(multiply(cast(one_hot(label, classes), input.dtype), -1.0), 1.0)
+    others = put_along_axis(full_like(input, 1.0), places, 0.0, 1)
     loss = multiply(pow(apart, float(p)) if p != 1 else apart, others)
     return reduced(mean(loss, 1), reduction)
 

@@ -76,7 +76,7 @@ def take_item(f: Any, op: Any, X: Any, Index: Any) -> Any:
     axes, starts, ends, steps = index.bounds()
     x = X
     if axes:
-        told = dict(axes=axes, starts=starts, ends=ends, infer_flags=[1] * len(axes))
+        told: Any = dict(axes=axes, starts=starts, ends=ends, infer_flags=[1] * len(axes))
         told["may_be_empty"] = True
         if all(step == 1 for step in steps):
             x = f.slice(x, decrease_axis=index.dropped, zero_d=True, **told)

@@ -10,14 +10,18 @@ from collections.abc import Callable
 from string import ascii_lowercase
 from typing import Any
 
+import numpy as np
+
 from ... import unique_name
 from ...ground.callsite import warn
 from ...ground.dtypes import DType
 from ...ir.analysis import blocks_driven_by
 from ...ir.block import Block
+from ...ir.builder import Builder
 from ...ir.operator import Operator
-from ...ir.program import Program
+from ...ir.program import Program, program_guard
 from ...ir.variable import Variable
+from ...layers import while_loop
 from ...proto.program import set_version
 from ...transform.expansion import parts_of
 from ...transform.inserting import FreeNames
@@ -132,19 +136,98 @@ def _largest_in_parts(f: Any, op: Any, X: Any) -> Any:
     return pool(X, ksize=op.ksize, adaptive=True)[0]
 
 
+def _gcd(f: Any, op: Any, X: Any, Y: Any) -> Any:
+    """Euclid's algorithm as a loop, as paddle 2 builds it."""
+
+    program = f.block.program
+
+    def now() -> Builder:
+        return Builder(program.current_block(), "greatest_divisor")
+
+    def is_left(_: Any, rest: Any) -> Any:
+        f = now()
+        return f.reduce_any(f.not_equal(rest, f.fill_any_like(rest, value=0.0)), reduce_all=True)
+
+    def step(whole: Any, rest: Any) -> list[Any]:
+        f = now()
+        nothing = f.fill_any_like(rest, value=0.0)
+        is_done = f.equal(rest, nothing)
+        divisor = f.where(is_done, f.fill_any_like(rest, value=1.0), rest)
+        remainder = f.elementwise_mod(whole, divisor, floored=True)
+        return [f.where(is_done, whole, rest), f.where(is_done, nothing, remainder)]
+
+    before, program.current_block_idx = program.current_block_idx, f.block.idx
+    with program_guard(program):
+        starts = [f.abs(x) for x in f.broadcast_tensors([X, Y])]
+        divisor = while_loop(is_left, step, starts)[0]
+    program.current_block_idx = before
+    return f.assign(divisor)  # the loop's own variable is not renamed
+
+
+def _lcm(f: Any, op: Any, X: Any, Y: Any) -> Any:
+    divisor = _gcd(f, op, X, Y)
+    nothing = f.fill_any_like(divisor, value=0.0)
+    safe = f.where(f.equal(divisor, nothing), f.fill_any_like(divisor, value=1.0), divisor)
+    first, second = f.broadcast_tensors([X, Y])
+    return f.abs(f.elementwise_mul(f.elementwise_floordiv(first, safe, floored=True), second))
+
+
+def _frexp(f: Any, op: Any, X: Any) -> Any:
+    """The exponent by a logarithm, which rounds near powers of two: one step mends that."""
+    size, zero = f.abs(X), f.fill_any_like(X, value=0.0)
+    half, one, two = [f.fill_any_like(X, value=value) for value in (0.5, 1.0, 2.0)]
+    has_none = f.equal(size, zero)
+    safe = f.where(has_none, one, size)
+    exponent = f.scale(f.floor(f.log2(safe)), bias=1.0)
+    part = f.elementwise_div(safe, f.elementwise_pow(two, exponent))
+    for is_off, up in ((f.greater_equal(part, one), 1.0), (f.less_than(part, half), -1.0)):
+        part = f.where(is_off, f.scale(part, scale=2.0**-up), part)
+        exponent = f.where(is_off, f.scale(exponent, bias=up), exponent)
+    signed = f.elementwise_mul(f.sign(X), part)
+    return dict(Out=signed, Exponent=f.where(has_none, zero, exponent))
+
+
+def _as_strided(f: Any, op: Any, input: Any) -> Any:
+    places = np.full(op.dims, op.offset // input.dtype.dtype.itemsize, "int64")
+    for axis, (size, step) in enumerate(zip(op.dims, op.stride)):
+        places += np.arange(size).reshape(-1, *[1] * (len(op.dims) - 1 - axis)) * step
+    row = f.gather(f.reshape2(input, shape=[-1]), _constant(f, places))
+    return f.reshape2(row, shape=list(op.dims))
+
+
+def _tensor_unfold(f: Any, op: Any, input: Any) -> Any:
+    axis, shape = op.axis % len(input.shape), input.shape
+    if -1 in shape[axis:]:
+        return None
+    count = (shape[axis] - op.size) // op.step + 1
+    places = np.arange(count)[:, None] * op.step + np.arange(op.size)
+    windows = f.gather(input, _constant(f, places), axis=axis)
+    cut = f.reshape2(windows, shape=[*[0] * axis, count, op.size, *shape[axis + 1 :]])
+    order = [k for k in range(len(shape) + 1) if k != axis + 1]
+    return f.transpose2(cut, axis=[*order, axis + 1])
+
+
+def _constant(f: Any, places: np.ndarray[Any, Any]) -> Any:
+    values = dict(shape=[places.size], dtype=DType.INT64, int64_values=places.ravel().tolist())
+    return f.assign_value(**values)
+
+
 #: operators that are written as they are, where no rule holds
 ONLY_HERE = frozenset(
-    ("as_strided", "frexp", "gcd", "lcm", "place_diagonal", "pseudo_inverse", "put_item")
-    + ("take_item", "tensor_unfold")
+    ("place_diagonal", "pseudo_inverse", "put_item", "take_item", "tensor_unfold")
 )
 #: type -> its rule
 RULES: dict[str, Rule] = {
     "amax": _extreme("reduce_amax"),
     "amin": _extreme("reduce_amin"),
     "arctan2": _as("atan2"),
+    "as_strided": _as_strided,
     "einsum": _einsum,
     "fill_zeros_like": _as("fill_any_like", value=0.0),  # which paddle 3 has, too
     "floor_divide": _as("elementwise_floordiv", "axis", floored=True),
+    "frexp": _frexp,
+    "gcd": _gcd,
+    "lcm": _lcm,
     "leaky_relu_v2": _as("leaky_relu", "alpha"),
     "maximum": _as("elementwise_max", "axis"),
     "minimum": _as("elementwise_min", "axis"),
@@ -161,6 +244,7 @@ RULES: dict[str, Rule] = {
     "take_along": lambda f, op, X, Index: f.take_along_axis(X, Index, Axis=op.axis),
     "take_diagonal": lambda f, op, X: f.diagonal(X, offset=op.offset, axis1=op.dim1, axis2=op.dim2),
     "take_item": take_item,
+    "tensor_unfold": _tensor_unfold,
     "unsqueeze": _as("unsqueeze2", "axes"),
 }
 
