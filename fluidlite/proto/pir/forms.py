@@ -42,6 +42,9 @@ amin: reduce_amin
 any: reduce_any
 allclose: | Input Other Rtol=rtol Atol=atol -> Out
 isclose: | Input Other Rtol=rtol Atol=atol -> Out
+array_length: lod_array_length
+array_read: read_from_array | X I -> Out
+array_to_tensor: tensor_array_to_tensor
 argmax: arg_max | X =axis -> Out
 argmin: arg_min | X =axis -> Out
 argsort: | X -> Out Indices | -stable

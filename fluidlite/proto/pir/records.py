@@ -142,7 +142,7 @@ class PirFile:
         kind = self._names(record["#"])[1]
         if kind == "t_vec":
             return tuple(self._spec(each) for each in record["D"])
-        if kind not in ("t_dtensor", "t_tensor_array"):
+        if kind not in ("t_dtensor", "t_dense_tensor_array"):
             return None
         element, sizes = record["D"][0], record["D"][1]
         dtype = self._element(self._names(element["#"])[1].removeprefix("t_"))

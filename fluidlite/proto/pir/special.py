@@ -210,6 +210,23 @@ def _set_value(decoder: PirDecoder, op: Operation, block: Block) -> None:
     block.append_op("set_value", inputs=inputs, outputs={"Out": outs}, attrs=attrs)
 
 
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+def _new_array(decoder: PirDecoder, op: Operation, block: Block) -> None:
+    (out,) = decoder.declare(op.results[0], op, block)
+    spec = op.results[0].spec
+    attrs = {} if spec is None else {"shape": list(spec.shape), "dtype": int(spec.dtype)}
+    block.append_op("empty_array", {}, {"Out": [out]}, attrs)
+
+
+def _written(decoder: PirDecoder, op: Operation, block: Block) -> None:
+    """The array is written to, and is the result, too."""
+    (array,), x, place = (names_of(decoder.operands[n]) for n in op.operands)
+    block.append_op("write_to_array", {"X": x, "I": place}, {"Out": [array]})
+    decoder.operands[op.results[0].id] = array
+
+
 # -- control flow ----------------------------------------------------------------------------------
 
 
@@ -237,7 +254,7 @@ def _branch(
     block.append_op(
         "conditional_block",
         inputs={"Cond": [condition], "Input": _read_from_outside(inner)},
-        outputs={"Out": results, "Scope": [scope]},
+        outputs={"Out": [*results, *_arrays_of(inner)], "Scope": [scope]},
         attrs={"sub_block": inner, "is_scalar_condition": True},
     )
     return results
@@ -247,6 +264,13 @@ def _read_from_outside(inner: Block) -> list[str]:
     """The variables of other blocks that a block reads."""
     names = (name for each in inner.ops for name in each.input_arg_names)
     return list(dict.fromkeys(name for name in names if name not in inner.vars))
+
+
+def _arrays_of(inner: Block) -> list[str]:
+    """The arrays of other blocks that a block writes to."""
+    names = dict.fromkeys(name for op in inner.ops for name in op.output_arg_names)
+    outer = [name for name in names if name not in inner.vars]
+    return [n for n in outer if inner.var_recursive(n).kind is Kind.LOD_TENSOR_ARRAY]
 
 
 def _if(decoder: PirDecoder, op: Operation, block: Block) -> None:
@@ -298,7 +322,7 @@ def _while(decoder: PirDecoder, op: Operation, block: Block) -> None:
     block.append_op(
         "while",
         inputs={"X": list(dict.fromkeys([*read, *carried])), "Condition": [truth]},
-        outputs={"Out": [*carried, truth], "StepScopes": [scopes]},
+        outputs={"Out": [*carried, *_arrays_of(inner), truth], "StepScopes": [scopes]},
         attrs={"sub_block": inner, "is_test": True},
     )
 
@@ -322,6 +346,8 @@ SPECIAL: dict[str, Handler] = {
     "pd_op.deformable_conv": _deformed,
     "pd_op.matrix_rank": _rank,
     "pd_op.masked_fill": _masked_fill,
+    "pd_op.array_write_": _written,
+    "pd_op.create_array": _new_array,
     "pd_op.if": _if,
     "pd_op.while": _while,
     **dict.fromkeys(("pd_op.share_data", "pd_op.share_data_", "pd_op.memcpy"), _same),
