@@ -7,7 +7,7 @@ is appended here is taken back together when anything fails: callers hold ``all_
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..ground import state
@@ -89,12 +89,7 @@ class GradientEmitter:
 
     def _append(self, record: PendingOp, block: Block, sweep: ReverseSweep) -> Operator:
         attrs = record.attrs
-        outputs = {}
-        for slot, refs in record.outs.items():
-            names = tuple([EMPTY if ref is None else ref.name for ref in refs])
-            if names.count(EMPTY) < len(names) or not _optional(record, slot):
-                outputs[slot] = names
-        inputs = {slot: _names(values) for slot, values in record.ins.items()}
+        inputs, outputs = _slots_of(record)
         same = self._reuse(record, inputs, outputs) if self._reuse else None
         if same is not None:
             block.take_op(same)
@@ -122,6 +117,52 @@ class GradientEmitter:
         )
         block.take_op(op)
         return op
+
+
+def _slots_of(record: PendingOp) -> tuple[dict[str, Names], dict[str, Names]]:
+    """The names of what an operator to come reads and writes, by slot."""
+    outputs = {}
+    for slot, refs in record.outs.items():
+        names = tuple([EMPTY if ref is None else ref.name for ref in refs])
+        if names.count(EMPTY) < len(names) or not _optional(record, slot):
+            outputs[slot] = names
+    return {slot: _names(values) for slot, values in record.ins.items()}, outputs
+
+
+def is_noted(
+    op: Operator, record: PendingOp, inputs: Mapping[str, Names], outputs: Mapping[str, Names]
+) -> bool:
+    """Whether an operator does what a record says, whose inputs and outputs have names."""
+    return (
+        op.type == record.type
+        and op.inputs == inputs
+        and op.outputs == outputs
+        and (op.attrs is record.attrs or op.attrs == record.attrs)
+        and op.device == record.device
+    )
+
+
+def are_noted(
+    ops: Sequence[Operator],
+    sweep: ReverseSweep,
+    first: PendingOp,
+    seed: Ref,
+    declared: Container[str],
+) -> bool:
+    """Whether operators are what a sweep has noted, one by one; nothing is appended.
+
+    Args:
+        ops: behind those that were swept.
+        sweep: is done, and copies nothing.
+        first: the record before its own.
+        seed: what begins the gradients.
+        declared: names of variables that are there before gradients get theirs.
+    """
+    _Names(sweep, sweep.block, {id(seed)}, None, declared).give()
+    records = (first, *sweep.records)
+    return len(ops) == len(records) and all(
+        is_noted(op, record, *_slots_of(record)) for op, record in zip(ops, records)
+    )
 
 
 def _names(values: Sequence[Any]) -> Names:
@@ -159,13 +200,19 @@ class _Names:
         seeds: identities of the Refs that begin gradients.
         context: takes the names of gradients, with those of their variables; None where nobody
             asks.
+        declared: names that are taken; those of the block when None.
     """
 
     def __init__(
-        self, sweep: ReverseSweep, block: Block, seeds: set[int], context: dict[str, Any] | None
+        self,
+        sweep: ReverseSweep,
+        block: Block,
+        seeds: set[int],
+        context: dict[str, Any] | None,
+        declared: Container[str] | None = None,
     ) -> None:
         self.sweep = sweep
-        self.block = block
+        self.declared = block.vars if declared is None else declared
         self.seeds = seeds
         self.context = context
         self.chosen: dict[str, str] = {}
@@ -244,7 +291,7 @@ class _Names:
         of a seed a number.
         """
         name, k = stem, 0
-        declared, issued = self.block.vars, self.given
+        declared, issued = self.declared, self.given
         while name in declared or name in issued:
             name = f"{stem}_{k}" if seed else "grad/" * (k + 2) + stem
             k += 1

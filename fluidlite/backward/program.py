@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError, FluidError, ShapeError
 from ..ground.callsite import caller, warn, warn_once
 from ..ground.dtypes import DType
 from ..ground.state import collector_paused
-from ..ir.operator import OpRole
+from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.rollback import all_or_nothing
 from ..ir.variable import Variable
@@ -24,7 +24,7 @@ from .arguments import (
 )
 from .around import depending, sweep_of, warn_of_loop, ways_out
 from .budget import within_budget
-from .emission import Callback, GradientEmitter, Reuse
+from .emission import Callback, GradientEmitter, Reuse, are_noted
 from .history import name_of
 from .loops import has_loop_gradients, loops_for_gradients
 from .recompute import insert_seeds, run_with_checkpoints
@@ -123,22 +123,74 @@ def loss_gradients(
                 sweep = sweep_of(block, stopped)
         if checkpoint_names and insert_seeds(block, checkpoint_names):
             sweep = sweep_of(block, stopped)
-        seed = Ref(loss)
-        seed.shape = (1,)
-        sweep.contribute(sweep.history.last(loss.name), seed)
+        seed, first = _beginning(sweep, loss, maker)
         if checkpoint_names:
             run_with_checkpoints(sweep, checkpoint_names)
         else:
             sweep.run()
         maker.role |= OpRole.LOSS
-        fill = {"shape": (1,), "value": 1.0, "dtype": loss.dtype, "force_cpu": False}
-        first = PendingOp(
-            "fill_constant", {}, {"Out": [seed]}, fill, maker.callsite, device=maker.device
-        )
         emission = GradientEmitter([seed], hooks, reuse)
         emission.emit(sweep, [first], OpRole.BACKWARD | OpRole.LOSS)
     warn_of_loop(sweep, loss)
     return _parameter_gradients(sweep, emission, listed)
+
+
+def _beginning(sweep: ReverseSweep, loss: Variable, maker: Operator) -> tuple[Ref, PendingOp]:
+    """What begins the gradients of a loss, which the sweep is told, and the operator that makes
+    it.
+    """
+    seed = Ref(loss)
+    seed.shape = (1,)
+    sweep.contribute(sweep.history.last(loss.name), seed)
+    fill = {"shape": (1,), "value": 1.0, "dtype": loss.dtype, "force_cpu": False}
+    return seed, PendingOp(
+        "fill_constant", {}, {"Out": [seed]}, fill, maker.callsite, device=maker.device
+    )
+
+
+def are_gradients(
+    ops: Sequence[Operator],
+    loss: Variable,
+    end: int,
+    parameters: Sequence[str] | None,
+    no_grad: set[str],
+    declared: Container[str],
+) -> bool:
+    """Whether operators are surely those that :func:`loss_gradients` would append, which is found
+    without appending any; it is not where that has to copy values or to look into blocks.
+
+    Args:
+        ops: of the loss's block, which is the program's only one.
+        loss: of one element.
+        end: the position behind the last operator that the loss may come from.
+        parameters, no_grad: names, as there.
+        declared: names of the variables that were there before.
+    """
+    block = loss.block
+    maker = next((op for op in reversed(block.ops[:end]) if op.writes(loss.name)), None)
+    is_single = not loss.has_shape or size_of(loss.shape) <= 1
+    if maker is None or not is_single or block.program.num_blocks > 1:
+        return False
+    sweep = ReverseSweep(block, no_grad, end=end)
+    if sweep.active(loss.name) is None or sweep.history.rewritten:
+        return False
+    seed, first = _beginning(sweep, loss, maker)
+    try:
+        sweep.run()
+    except FluidError:
+        return False
+    if not are_noted(ops, sweep, first, seed, declared):
+        return False
+    of_operators: dict[int, set[tuple[str, str]]] = {}
+    for name, gradient, op in _completed(sweep, ops, parameters):
+        of_operators.setdefault(id(op), set()).add((name, gradient))
+    roles = (int(op.role) == OpRole.BACKWARD for op in ops[1:])
+    marked = (set(zip(op.role_vars[::2], op.role_vars[1::2])) for op in ops)
+    return (
+        all(roles)
+        and all(pairs == of_operators.get(id(op), set()) for op, pairs in zip(ops, marked))
+        and all((op is maker) == bool(int(op.role) & OpRole.LOSS) for op in block.ops[:end])
+    )
 
 
 def not_a_loss(value: object) -> ArgumentError:
@@ -166,9 +218,19 @@ def _warn_of_repetition(loss: Variable) -> None:
 def _parameter_gradients(
     sweep: ReverseSweep, emission: GradientEmitter, listed: list[str] | None
 ) -> list[tuple[Variable, Variable]]:
-    block = sweep.block
+    pairs = []
+    for name, gradient, op in _completed(sweep, emission.appended, listed):
+        op.role_vars = (name, gradient, *op.role_vars)
+        pairs.append((sweep.block.var_recursive(name), sweep.block.var_recursive(gradient)))
+    return pairs
+
+
+def _completed(
+    sweep: ReverseSweep, ops: Iterable[Operator], listed: Sequence[str] | None
+) -> Iterator[tuple[str, str, Operator]]:
+    """Parameters with their gradients, by names, and which of the operators completes each."""
     if listed is None:
-        listed = [p.name for p in block.program.all_parameters() if p.trainable]
+        listed = [p.name for p in sweep.block.program.all_parameters() if p.trainable]
     wanted, gradient_names = set(listed), {}
     for each in sweep.chain():
         for key, ref in each.settled.items():
@@ -176,20 +238,11 @@ def _parameter_gradients(
                 gradient_names[name_of(key)] = ref.name  # the earliest value is settled last
     named = set(gradient_names.values())
     completed_by = {
-        name: op
-        for op in emission.appended
-        for names in op.outputs.values()
-        for name in names
-        if name in named
+        name: op for op in ops for names in op.outputs.values() for name in names if name in named
     }
-    pairs = []
     for name in listed:
         if name in gradient_names:
-            gradient = block.var_recursive(gradient_names[name])
-            pairs.append((block.var_recursive(name), gradient))
-            op = completed_by[gradient.name]
-            op.role_vars = (name, gradient.name, *op.role_vars)
-    return pairs
+            yield name, gradient_names[name], completed_by[gradient_names[name]]
 
 
 def gradients(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import sys
+import gc
 from collections.abc import Callable
 from copy import copy
 from typing import Any, TypeVar
@@ -20,32 +20,29 @@ def shallow_copy(value: T) -> T:
     Args:
         value: an object whose class has slots and a dictionary.
     """
-    if sys.version_info < (3, 11):
-        return copy(value)
-    state: Any = object.__getstate__(value)  # asking for ``__dict__`` would make one
-    twin: T
-    notes, slots = state if type(state) is tuple else (state, {})
-    try:
-        kind: Any = type(value)
-        twin = _filled(kind)(slots)
-    except KeyError:  # a slot holds nothing
-        return copy(value)
-    if notes:
-        twin.__dict__.update(notes)
-    return twin
+    make, count = _slot_by_slot(type(value))
+    if len(gc.get_referents(value)) == count:  # asking for ``__dict__`` would make one
+        try:
+            twin: T = make(value)
+            return twin
+        except AttributeError:  # a slot holds nothing
+            pass
+    return copy(value)
 
 
 @functools.cache
-def _filled(kind: type) -> Callable[[dict[str, Any]], Any]:
-    """What makes an object of a class whose slots hold something, in one go."""
+def _slot_by_slot(kind: type) -> tuple[Callable[[Any], Any], int]:
+    """What copies the slots of an object of a class in one go; and to how many objects one refers
+    whose slots all hold something and whose dictionary is empty: its class is one of them.
+    """
     slots = [name for base in kind.__mro__ for name in base.__dict__.get("__slots__", ())]
     names = [name for name in slots if name not in ("__dict__", "__weakref__")]
-    lines = [f"        made.{name} = slots[{name!r}]\n" for name in names]
+    lines = [f"        made.{name} = value.{name}\n" for name in names]
     text = (
         "def make(kind, new):\n"
-        "    def filled(slots):\n"
+        "    def copied(value):\n"
         f"        made = new(kind)\n{''.join(lines)}"
         "        return made\n"
-        "    return filled\n"
+        "    return copied\n"
     )
-    return maker_of(text, "<copy>")(kind, kind.__new__)
+    return maker_of(text, "<copy>")(kind, kind.__new__), len(names) + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import VerifyError
@@ -86,6 +86,19 @@ def blocks_driven_by(op: Operator) -> list[int]:
     return [k for k in found if 0 <= k < op.block.program.num_blocks and not _lies_in(op, k)]
 
 
+def drivers_in(block: Block) -> Iterator[tuple[Operator, list[int]]]:
+    """The operators of a block that may drive others, with the indices of the blocks."""
+    without: set[str] = set()  # types that drive none
+    for op in block.ops:
+        if op.type in without:
+            continue
+        definition = op.definition
+        if definition is not None and not definition.block_attributes:
+            without.add(op.type)
+        else:
+            yield op, blocks_driven_by(op)
+
+
 def _lies_in(op: Operator, index: int) -> bool:
     """Whether an operator lies in a block, or in one within it."""
     block: Block | None = op.block
@@ -100,8 +113,8 @@ def undeclared_inside(program: Program) -> dict[int, set[str]]:
     """
     names: dict[int, set[str]] = {}
     for block in program.blocks:
-        for op in block.ops:
-            for index in blocks_driven_by(op) if op.definition is not None else ():
+        for op, driven in drivers_in(block):
+            for index in driven if op.definition is not None else ():
                 inside = program.blocks[index].vars
                 bound = op.instance().bound_names(op.inputs)
                 names.setdefault(index, set()).update(n for n in bound if n not in inside)

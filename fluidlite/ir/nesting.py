@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..errors import VerifyError
-from .analysis import blocks_driven_by
+from .analysis import drivers_in
 
 if TYPE_CHECKING:
     from .program import Program
@@ -70,6 +70,6 @@ def _driven(program: Program) -> list[list[int]]:
     """For each block those that its operators drive."""
     there = range(program.num_blocks)
     return [
-        [index for op in block.ops for index in blocks_driven_by(op) if index in there]
+        [index for _, driven in drivers_in(block) for index in driven if index in there]
         for block in program.blocks
     ]

@@ -457,13 +457,14 @@ class Operator(OldOperator):
         self._outputs = {s: tuple(map(new, v, v)) for s, v in self._outputs.items()}
         self.block.program.touch()
 
-    def of_template(self, block: Block, names: Mapping[str, str]) -> Operator:
+    def of_template(self, block: Block, names: Mapping[str, str], marks: Operator) -> Operator:
         """An operator of another block that does the same with other variables, and shares the
-        attributes; its role, line and the like are those of a new operator.
+        attributes.
 
         Args:
             block: is to hold it.
             names: name here -> name there; others stay.
+            marks: the operator whose role, line and the like it has.
         """
         new = names.get
         return Operator(
@@ -472,6 +473,11 @@ class Operator(OldOperator):
             {s: tuple(map(new, v, v)) for s, v in self._inputs.items()},
             {s: tuple(map(new, v, v)) for s, v in self._outputs.items()},
             self._attrs,
+            role=marks.role,
+            role_vars=marks.role_vars,
+            namescope=marks.namescope,
+            device=marks.device,
+            callsite=marks.callsite,
             lists_given_attrs=self.lists_given_attrs,
             foreign=self.foreign,
         )

@@ -83,13 +83,16 @@ def drop_unused(program: Program, candidates: Iterable[str]) -> None:
     """Take out those of the named variables that no operator of the program mentions and that are
     not fed.
     """
+    unused = set(candidates)
+    if not unused:
+        return
     used = {
         n
         for block in program.blocks
         for op in block.ops
         for n in (*op.input_arg_names, *op.output_arg_names)
     }
-    unused = set(candidates) - used
+    unused -= used
     for block in program.blocks:
         block.set_vars([v for n, v in block.vars.items() if n not in unused or v.is_data])
 

@@ -13,8 +13,8 @@ from ..opdef.definition import Op, find, lookup
 from ..opdef.gradient import DerivedGrad
 from ..opdef.rule import RuleArgument
 from ..opdef.signature import Slot
-from ..opdef.spec import Spec, agree
-from .analysis import blocks_driven_by, undeclared_inside, writes_of
+from ..opdef.spec import Shape, Spec, agree
+from .analysis import drivers_in, undeclared_inside, writes_of
 from .block import Block
 from .declared import inferred_for_now, inferred_of_integers
 from .nesting import check_nesting
@@ -64,8 +64,10 @@ def verify(
         _check_variables(block)
         driver = owners.get(block.idx)
         bound = set() if driver is None else set(_bound_inside(driver))
+        declared = block.vars
         for op in block.ops:
-            _check_names(op, bound)
+            if not _mentions_only(op, declared):
+                _check_names(op, bound)
             if op not in known:
                 _check_definition(op, forms)
     _Written(owners, feeds).check(program)
@@ -102,8 +104,8 @@ def _owners(program: Program) -> dict[int, Operator]:
     """Block -> the operator that drives it."""
     owners: dict[int, Operator] = {}
     for block in program.blocks:
-        for op in block.ops:
-            for index in blocks_driven_by(op):
+        for op, driven in drivers_in(block):
+            for index in driven:
                 if not 0 < index < program.num_blocks:
                     _fail(5, f"{op.type} drives block {index}, which is missing", block, op)
                 if index in owners:
@@ -115,6 +117,7 @@ def _owners(program: Program) -> dict[int, Operator]:
 
 
 def _check_variables(block: Block) -> None:
+    right: set[Shape] = set()
     for name, variable in block.vars.items():
         if variable.name != name or variable.block is not block:
             _fail(2, f"variable {variable.name!r} is kept under the name {name!r}", block)
@@ -123,8 +126,21 @@ def _check_variables(block: Block) -> None:
                 _fail(6, f"parameter {name!r} lies in block {block.idx}", block)
             if not variable.persistable:
                 _fail(6, f"parameter {name!r} is not persistable", block)
-        if min(variable.shape, default=0) < -1:
-            _fail(7, f"variable {name!r} has the shape {list(variable.shape)}", block)
+        shape = variable.shape
+        if shape not in right:
+            if min(shape, default=0) < -1:
+                _fail(7, f"variable {name!r} has the shape {list(shape)}", block)
+            right.add(shape)
+
+
+def _mentions_only(op: Operator, names: Container[str]) -> bool:
+    """Whether all that an operator reads and writes is among names."""
+    for slots in (op.inputs, op.outputs):
+        for mentioned in slots.values():
+            for name in mentioned:
+                if name not in names:
+                    return False
+    return True
 
 
 def _check_names(op: Operator, bound: set[str]) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from math import ceil
 from operator import add
 from typing import Any, NamedTuple
 
 from ..ground.callsite import CallSite
-from ..ir.analysis import GradientReads, blocks_driven_by, fetched_names, read_by_gradients
+from ..ir.analysis import GradientReads, drivers_in, fetched_names, read_by_gradients
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Names, Operator
 from ..ir.program import Program
+from ..opdef.definition import find
 from .versions import Version, Versions
 
 Value = Version
@@ -65,9 +67,6 @@ class BlockValues(Versions):
         super().__init__(block)
         #: who makes a value: operators by their positions, replacements between them
         self.maker: dict[Value, float] = {**self.writer}
-        self.readers: dict[Value, list[int]] = {}
-        #: where each name is written
-        self.rebound: dict[str, list[int]] = {}
         #: the positions of operators that were replaced
         self.gone: set[int] = set()
         #: how many replacements stand in front of a position
@@ -77,23 +76,29 @@ class BlockValues(Versions):
         self._spelt: dict[int, Spelt] = {}
         self._needed = needed
         self._numbers = numbers
-        readers, rebound = self.readers, self.rebound
+
+    @cached_property
+    def readers(self) -> dict[Value, list[int]]:
+        """The positions of the operators that read a value, or only name it."""
+        readers: dict[Value, list[int]] = {}
         for position, read in enumerate(map(add, self.reads, self.passed_by)):
             for value in read:
                 readers.setdefault(value, []).append(position)
+        naming = {type: find(type) for type in {op.type for op in self.ops}}
+        unread = {type: d.fluid.unread for type, d in naming.items() if d and d.fluid.unread}
+        for position, op in enumerate(self.ops) if unread else ():
+            for name in (n for slot in unread.get(op.type, ()) for n in op.inputs.get(slot, ())):
+                value = (name, bisect_left(self.rebound.get(name, ()), position))
+                insort(readers.setdefault(value, []), position)
+        return readers
+
+    @cached_property
+    def rebound(self) -> dict[str, list[int]]:
+        """Where each name is written."""
+        rebound: dict[str, list[int]] = {}
         for (name, _), position in self.writer.items():
             rebound.setdefault(name, []).append(position)
-        for position, op in enumerate(self.ops):
-            definition = op.definition
-            if definition is not None and definition.fluid.unread:
-                self._mention(position, definition.fluid.unread)
-
-    def _mention(self, position: int, slots: Iterable[str]) -> None:
-        """Let an operator that only names values need them."""
-        for slot in slots:
-            for name in self.ops[position].inputs.get(slot, ()):
-                value = (name, bisect_left(self.rebound.get(name, ()), position))
-                insort(self.readers.setdefault(value, []), position)
+        return rebound
 
     def spelt(self, at: int) -> Spelt:
         """The operator at a position as it is, with values by slot; None in an empty place of a
@@ -183,13 +188,22 @@ class BlockValues(Versions):
         at = self.next_at(position)
         self._placed[position] = self._placed.get(position, 0) + 1
         self.gone.update(removed)
-        for each in removed:
+        for each in removed if self._spelt else ():
             self._spelt.pop(each, None)
+        readers, moved = self._moved_readers, self._moved_writes
         for value in reads:
-            self._moved_readers.setdefault(value, []).append(at)
+            there = readers.get(value)
+            if there is None:
+                readers[value] = [at]
+            else:
+                there.append(at)
         for value in writes:
             self.maker[value] = at
-            insort(self._moved_writes.setdefault(value[0], []), at)
+            before = moved.get(value[0])
+            if before is None:
+                moved[value[0]] = [at]
+            else:
+                insort(before, at)
 
 
 def said_operator(block: int, position: int, type: str, site: CallSite | None) -> str:
@@ -206,7 +220,7 @@ def needed_names(program: Program, keep: Collection[str]) -> Iterator[set[str]]:
         keep: names that are to be fetched.
     """
     drivers = {
-        index: op for block in program.blocks for op in block.ops for index in blocks_driven_by(op)
+        index: op for block in program.blocks for op, all in drivers_in(block) for index in all
     }
     of_gradients = read_by_gradients(program)
     for block in program.blocks:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from ..backward.program import loss_gradients
+from ..backward.emission import is_noted
+from ..backward.program import are_gradients, loss_gradients
 from ..backward.sweep import PendingOp
 from ..clip import error_clip_callback
 from ..errors import FluidError, NoGradientError, with_text
-from ..ir.analysis import blocks_driven_by
+from ..ir.analysis import blocks_driven_by, drivers_in
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Names, Operator, OpRole
 from ..ir.program import Program
@@ -134,12 +135,16 @@ class GradientSections:
         """How sections that are taken out and derived anew differ from what they were; empty where
         they do not.
         """
+        if not self._rest:
+            self._rest = [self._left(inside) for inside in self._program.blocks]
+        if self._is_surely_derived(way):
+            return ""
         tried, blocks = self, self._program.blocks
         before = [
             (block.idx, list(block.ops), [_marks(op) for op in block.ops], set(block.vars))
             for block in blocks
         ]
-        if any(blocks_driven_by(op) for block in blocks for op in block.ops):  # numbers change
+        if any(driven for block in blocks for _, driven in drivers_in(block)):  # numbers change
             tried = GradientSections(self._program.clone())
             tried._found()
         tried._way = way
@@ -154,6 +159,22 @@ class GradientSections:
             return str(error).partition("\n")[0]
         finally:
             tried._way = None
+
+    def _is_surely_derived(self, way: _Way) -> bool:
+        """Whether the one section is what would be derived, as can be seen without doing so."""
+        section, variables = self._sections[0], self._rest[self._block.idx][1]
+        loss = self._block.vars.get(section.loss)
+        if (
+            loss is None
+            or len(self._sections) > 1
+            or way.checkpoints[0]
+            or _copies(self._block)
+            or any(v.error_clip is not None for v in self._program.list_vars())
+        ):
+            return False
+        names, end = {v.name for v in variables}, len(self._front)
+        stopped, parameters = way.no_grad[0] & names, way.parameters[0]
+        return are_gradients(section.ops, loss, end, parameters, stopped, names)
 
     def _cut(self) -> None:
         """Take out the sections, their blocks and variables, and copies of overwritten values."""
@@ -278,12 +299,7 @@ class _Reuse:
         self, record: PendingOp, inputs: Mapping[str, Names], outputs: Mapping[str, Names]
     ) -> Operator | None:
         op = next(self._ops, None) if record.body is None else None
-        if (
-            op is None
-            or (op.type, op.device, op.inputs, op.outputs)
-            != (record.type, record.device, inputs, outputs)
-            or (op.attrs is not record.attrs and op.attrs != record.attrs)
-        ):
+        if op is None or not is_noted(op, record, inputs, outputs):
             self._ops = iter(())
             return None
         for names in outputs.values():

@@ -143,17 +143,22 @@ class Matcher:
         waiting = [(self.variant.root, at)]
         while waiting:
             node, at = waiting.pop()
-            if values.ops[at].type != node.type:
+            op = values.ops[at]
+            if op.type != node.type:
                 return None
             if node.at in positions:
                 if positions[node.at] != at:
                     return False
                 continue
-            spelt = values.spelt(at)
-            if at in positions.values() or not self._attributes_agree(node, spelt, at):
+            if at in positions.values():
+                return False
+            if op.attrs != node.attrs and not self._attributes_agree(node, values.spelt(at), at):
                 return False
             positions[node.at] = at
-            pairs = _pairs(node, spelt.inputs, spelt.outputs)
+            pairs = self._plain_pairs(node, at)
+            if pairs is None:
+                spelt = values.spelt(at)
+                pairs = _pairs(node, spelt.inputs, spelt.outputs)
             if isinstance(pairs, str):
                 return False
             for wanted, value in pairs:
@@ -174,6 +179,24 @@ class Matcher:
                         return False
                     waiting.append((earlier, made_at))
         return True
+
+    def _plain_pairs(
+        self, node: PatternNode, at: int
+    ) -> list[tuple[str, Value | None]] | str | None:
+        """What :func:`_pairs` gives where all slots have one value each; None where not."""
+        values = self.values
+        op, pairs = values.ops[at], []
+        for plain, slots, there in (
+            (node.writes, op.outputs, values.writes[at]),
+            (node.reads, op.inputs, values.reads[at]),
+        ):
+            if plain is None or plain[0] != tuple(slots) or len(there) != len(slots):
+                return None
+            for wanted, names, value in zip(plain[1], slots.values(), there):
+                if len(names) != 1 or names[0] != value[0]:
+                    return None
+                pairs.append((wanted, value))
+        return pairs
 
     def _plain(self, goals: Goals) -> Goals:
         """What is left behind goals that are reached at once: operands that stand for a value for

@@ -41,6 +41,24 @@ class PatternNode:
     at: int  #: its position among the nodes
     accepts: frozenset[str]  #: types of operators that may stand for it
 
+    @cached_property
+    def reads(self) -> tuple[tuple[str, ...], tuple[PatternValue, ...]] | None:
+        """The input slots and what is read there, one value each; None where that is not so."""
+        return _one_each(self.inputs)
+
+    @cached_property
+    def writes(self) -> tuple[tuple[str, ...], tuple[PatternValue, ...]] | None:
+        """As of ``reads``, of the outputs."""
+        return _one_each(self.outputs)
+
+
+def _one_each(
+    slots: Mapping[str, Names],
+) -> tuple[tuple[str, ...], tuple[PatternValue, ...]] | None:
+    names = tuple(name for each in slots.values() for name in each)
+    is_plain = all(len(each) == 1 for each in slots.values()) and EMPTY not in names
+    return (tuple(slots), names) if is_plain else None
+
 
 @dataclass(frozen=True, eq=False)
 class Variant:
@@ -89,6 +107,11 @@ class Variant:
         return len(set(read)) == len(read) and all(
             name != EMPTY and name not in self.maker and uses[name] == 1 for name in read
         )
+
+    @cached_property
+    def captures_attributes(self) -> bool:
+        """Whether functions are given attributes, which may differ from match to match."""
+        return any(node.captured for node in self.nodes)
 
     def captures(self) -> set[str]:
         """The names of attributes and choices that functions are given."""

@@ -13,13 +13,6 @@ from .matches import Match
 from .templates import Template
 
 
-class Site(NamedTuple):
-    """Where a replacement goes."""
-
-    position: int  #: in front of the operator that is there
-    removed: frozenset[int]  #: the positions of operators that go
-
-
 class Refusal(NamedTuple):
     """Why a match is not replaced."""
 
@@ -39,18 +32,19 @@ def refused_role(op: Operator) -> str:
     return next((why for role, why in _TRAINING.items() if given & role), "")
 
 
-def place_of(match: Match, sections: GradientSections) -> Site | Refusal:
-    """Where a match may be replaced, as far as that does not depend on the replacement.
+def removed_by(match: Match, sections: GradientSections) -> Collection[int] | Refusal:
+    """The positions of the operators that go with a match, if it may be replaced as far as that
+    does not depend on the replacement.
 
     Args:
         match: what was found.
         sections: the gradient operators of the program.
     """
     values, gradients = match.values, sections.differentiated
-    positions = match.sorted_positions
+    positions, gone = match.sorted_positions, values.gone
     for at in positions:
         op = values.ops[at]
-        if at in values.gone:
+        if at in gone:
             return Refusal(f"{values.said(at)} is a part of another match")
         if op.role and (why := refused_role(op)):
             return Refusal(f"{values.said(at)} {why}")
@@ -76,7 +70,7 @@ def place_of(match: Match, sections: GradientSections) -> Site | Refusal:
                 return Refusal(f"{why}, and its operator gives a result of the match")
     if not removed:
         return Refusal("all its operators are needed elsewhere")
-    return Site(match.root, frozenset(removed))
+    return removed
 
 
 def _why_gradients_differ(match: Match) -> str:
@@ -118,7 +112,7 @@ def _is_unchanged(op: Operator, value: Value) -> bool:
     return bool(frozen) and op.reads(value[0])
 
 
-def position_for(match: Match, site: Site, template: Template) -> int | Refusal:
+def position_for(match: Match, removed: Collection[int], template: Template) -> int | Refusal:
     """The position in front of which the operators of a replacement may stand.
 
     They read values that have to be there by then and still have their names, and who reads their
@@ -126,37 +120,40 @@ def position_for(match: Match, site: Site, template: Template) -> int | Refusal:
 
     Args:
         match: what was found.
-        site: of the match.
+        removed: the positions of its operators that go.
         template: what the replacement writes.
     """
-    if _stays_in_place(match, site, template):
+    if _stays_in_place(match, removed, template):
         return match.root
     refusal = None
     for position in reversed(match.sorted_positions):
-        why = _why_not_at(position, match, site, template)
+        why = _why_not_at(position, match, removed, template)
         if not why:
             return position
         refusal = refusal or Refusal(why)
     return refusal or Refusal("it has no operators")
 
 
-def _stays_in_place(match: Match, site: Site, template: Template) -> bool:
+def _stays_in_place(match: Match, removed: Collection[int], template: Template) -> bool:
     """Whether a replacement stands where the last operator of a match stands, gives what that
     gives, and reads what is written once: nothing can lie between then.
     """
-    values, root = match.values, match.root
-    if root != match.sorted_positions[-1] or any(values.maker[v] != root for v in match.results):
+    values, root, found = match.values, match.root, match.found
+    last, maker = values.last, values.maker
+    if root != match.sorted_positions[-1]:
         return False
-    last = values.last
+    for value in match.results:
+        if maker[value] != root:
+            return False
     for operand in template.operands:
-        name, version = value = match.found[operand]
-        if last.get(name, 0) != version or values.maker.get(value, -1) in site.removed:
+        name, version = value = found[operand]
+        if last.get(name, 0) != version or maker.get(value, -1) in removed:
             return False
     return True
 
 
-def _why_not_at(position: int, match: Match, site: Site, template: Template) -> str:
-    values, removed = match.values, site.removed
+def _why_not_at(position: int, match: Match, removed: Collection[int], template: Template) -> str:
+    values = match.values
     at = values.next_at(position)
     for operand in template.operands:
         name, _ = value = match.found[operand]

@@ -26,7 +26,7 @@ from ..ir.program import Program
 from ..ir.pruning import drop_unused
 from ..ir.variable import Variable
 from ..scope import Scope
-from .block_values import BlockValues, Value, needed_names, said_operator
+from .block_values import BlockValues, needed_names, said_operator
 from .editing import infer_shapes, verified
 from .equivalence import compare
 from .forwarding import forwarded
@@ -34,7 +34,7 @@ from .gradient_sections import GradientSections
 from .matches import Match, operands_of
 from .matching import Matcher, Mismatch
 from .patterns import Variant, variants_of
-from .placing import Refusal, place_of, position_for, refused_role
+from .placing import Refusal, position_for, refused_role, removed_by
 from .rules import Rule
 from .selecting import one_or_several
 from .templates import Templates, arguments_of, check_results, operators_in_place
@@ -205,16 +205,6 @@ def _kept_name(given: Variable | str, program: Program) -> str:
     return name
 
 
-class _Replaced(NamedTuple):
-    """What takes the place of a match."""
-
-    position: int  #: in front of which it stands
-    removed: frozenset[int]  #: positions of operators that go
-    reads: list[Value]
-    ops: list[Operator]
-    copies: list[Operator]  #: of operands, behind them
-
-
 _NOTHING = Mismatch(-1, str)
 
 
@@ -237,6 +227,12 @@ class _Round:
         self.places: list[Outcome] = []
         self.count = 0
         self._templates = Templates()
+        #: of the block at hand: position -> the operators that stand in front of it now
+        self._added: dict[int, list[Operator]] = {}
+        #: identities of those among them that only copy
+        self._copies: set[int] = set()
+        #: names that no operator of it may write any more
+        self._lost: set[str] = set()
         self._reshaped = False  #: whether a result is known better than what it replaces
         #: operators that fit what is declared, or are as they were
         self.known: set[Operator] = set()
@@ -276,8 +272,9 @@ class _Round:
         if not any(op.type in self._by_type for op in block.ops):
             return set()
         values = BlockValues(block, needed, self._numbers)
-        added: dict[int, list[Operator]] = {}
-        copies: set[int] = set()
+        added = self._added = dict[int, list[Operator]]()
+        copies, self._lost = set[int](), set()
+        self._copies = copies
         of_variants: dict[int, Matcher] = {}
         by_type: dict[str, list[Matcher]] = {}
         for type, variants in self._by_type.items():
@@ -287,10 +284,8 @@ class _Round:
                 by_type.setdefault(type, []).append(matcher)
         for at, op in enumerate(values.ops):
             matchers = by_type.get(op.type)
-            done = matchers and self._replaced_at(at, matchers, sections)
-            if done:
-                added.setdefault(done.position, []).extend((*done.ops, *done.copies))
-                copies.update(map(id, done.copies))
+            if matchers is not None:
+                self._replace_at(at, op, matchers, sections)
         if not added:
             return set()
         ops: list[Operator] = []
@@ -300,16 +295,16 @@ class _Round:
                 ops.append(op)
         ops, unread = forwarded(ops, copies, values)
         block.set_ops(ops)
-        return unread | {name for at in values.gone for name in values.ops[at].output_arg_names}
+        return unread | self._lost
 
-    def _replaced_at(
-        self, at: int, matchers: Sequence[Matcher], sections: GradientSections
-    ) -> _Replaced | None:
-        """What takes the place of the first match at an operator; notes what came of each rule."""
+    def _replace_at(
+        self, at: int, op: Operator, matchers: Sequence[Matcher], sections: GradientSections
+    ) -> None:
+        """Replace the first match at an operator; notes what came of each rule."""
         #: by rule, of the graph that came furthest
         failures: dict[Rule, Mismatch] = {}
         values = matchers[0].values
-        why = _why_left(values, at)
+        why = _why_left(values, at, op)
         if why:
             failures = dict.fromkeys(
                 [matcher.variant.rule for matcher in matchers], Mismatch(0, partial(str, why))
@@ -319,22 +314,20 @@ class _Round:
             variant = matcher.variant
             rule, match, failure = variant.rule, matcher.match(at), matcher.failure
             if match is not None:
-                done = self._replaced(match, sections)
-                if isinstance(done, _Replaced):
+                refusal = self._replace(match, sections)
+                if refusal is None:
                     failures.pop(rule, None)
                     self._note_failures(failures, values, at)
                     self._note(rule, values, at, "")
-                    values.replace(done.position, done.removed, done.reads, match.results)
-                    return done
-                failure = Mismatch(len(variant.nodes) + 1, partial(str, done.reason))
+                    return
+                failure = Mismatch(len(variant.nodes) + 1, partial(str, refusal.reason))
             if failure is not None and failure.depth > failures.get(rule, _NOTHING).depth:
                 failures[rule] = failure
         self._note_failures(failures, values, at)
-        return None
 
-    def _replaced(self, match: Match, sections: GradientSections) -> _Replaced | Refusal:
-        """What takes the place of a match."""
-        rule, at = match.variant.rule, match.root
+    def _replace(self, match: Match, sections: GradientSections) -> Refusal | None:
+        """Replace a match; why it stays, where it does."""
+        rule, values = match.variant.rule, match.values
         if rule.where is not None:
             operands = operands_of(match, match.variant.operands)
             try:
@@ -343,28 +336,41 @@ class _Round:
                 raise _failed(rule, "condition", error, match) from error
             if not holds:
                 return Refusal("its condition says no")
-        place = place_of(match, sections)
-        if isinstance(place, Refusal):
-            return place
+        removed = removed_by(match, sections)
+        if isinstance(removed, Refusal):
+            return removed
         try:
             template = self._templates.of(match)
             self._reshaped = check_results(match, template) or self._reshaped
         except FluidError as error:
-            raise with_context(error, f"  at {match.values.said(at)}") from error.__cause__
-        position = position_for(match, place, template)
+            raise with_context(error, f"  at {values.said(match.root)}") from error.__cause__
+        position = position_for(match, removed, template)
         if isinstance(position, Refusal):
             return position
         reads = [match.found[name] for name in template.operands]
         ops, copies = operators_in_place(match, template)
         if not template.is_right:
             self._unknown.update(ops)
-        return _Replaced(position, place.removed, reads, ops, copies)
+        values.replace(position, removed, reads, match.results)
+        for at in removed:
+            for names in values.ops[at].outputs.values():
+                self._lost.update(names)
+        self._lost.difference_update([name for name, _ in match.results])
+        there = self._added.get(position)
+        if there is None:
+            self._added[position] = ops
+        else:
+            there += ops
+        if copies:
+            self._added[position] += copies
+            self._copies.update(map(id, copies))
+        return None
 
     def _note_failures(
         self, failures: Mapping[Rule, Mismatch], values: BlockValues, at: int
     ) -> None:
         """Note why rules were not applied."""
-        if self.explain:
+        if failures and self.explain:
             for rule, failure in failures.items():
                 self._note(rule, values, at, failure.reason())
 
@@ -378,11 +384,10 @@ class _Round:
             )
 
 
-def _why_left(values: BlockValues, at: int) -> str:
+def _why_left(values: BlockValues, at: int, op: Operator) -> str:
     """Why rules leave an operator as it is, whatever they are; empty where they need not."""
     if at in values.gone:
         return "it is a part of another match"
-    op = values.ops[at]
     return f"it {role}" if op.role and (role := refused_role(op)) else ""
 
 

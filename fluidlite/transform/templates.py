@@ -78,28 +78,31 @@ class Templates:
         Raises:
             RewriteError: the replacement raises, or gives what cannot stand there.
         """
-        rule = match.variant.rule
-        operands = operands_of(match, rule.wanted_operands)
-        key: tuple[Any, ...] = (rule, *map(self._number, operands.values()))
-        if len(rule.wanted) > len(operands):
+        variant, found, find = match.variant, match.found, match.block.find_var_recursive
+        rule, numbers = variant.rule, self._by_variable
+        key: list[Any] = [variant]
+        for operand in rule.wanted_operands:
+            variable = find(found[operand][0]) if operand in found else None
+            number = numbers.get(id(variable))
+            key.append(self._numbered(variable) if number is None else number)
+        if variant.captures_attributes:
             named = match.captured
-            key += tuple(named.get(name) for name in rule.wanted if name not in operands)
+            key += [named.get(name) for name in rule.wanted if name not in rule.wanted_operands]
         if "match" in rule.wanted:  # it may look at anything
-            return _template(match, operands)
+            return _template(match)
+        known_by = tuple(key)
         try:
-            known = self._known.get(key)
+            known = self._known.get(known_by)
         except TypeError:  # an attribute of a kind of its own
-            return _template(match, operands)
+            return _template(match)
         if known is None:
-            known = self._known[key] = _template(match, operands)
+            known = self._known[known_by] = _template(match)
         return known
 
-    def _number(self, variable: Variable | None) -> int:
-        """The number of what a replacement can see of an operand."""
-        number = self._by_variable.get(id(variable))
-        if number is None:
-            number = self._numbers.setdefault(_form(variable), len(self._numbers))
-            self._by_variable[id(variable)] = number
+    def _numbered(self, variable: Variable | None) -> int:
+        """The number of what a replacement can see of an operand, which is noted."""
+        number = self._numbers.setdefault(_form(variable), len(self._numbers))
+        self._by_variable[id(variable)] = number
         return number
 
 
@@ -129,8 +132,9 @@ def arguments_of(match: Match, wanted: list[str], operands: Mapping[str, Any]) -
     return arguments
 
 
-def _template(match: Match, operands: Mapping[str, Variable | None]) -> Template:
+def _template(match: Match) -> Template:
     rule = match.variant.rule
+    operands = operands_of(match, rule.wanted_operands)
 
     def declare(block: Block) -> dict[str, Any]:
         stand_ins = {
@@ -221,7 +225,7 @@ def operators_in_place(match: Match, template: Template) -> tuple[list[Operator]
         _like(Operator(block, "assign", {"X": (x,)}, {"Out": (out,)}, {}), last, block, {}, marks)
         for x, out in copies
     ]
-    if last.role and int(last.role) & _LOSS:
+    if last.role is not OpRole.FORWARD and int(last.role) & _LOSS:
         results = {name for name, _ in match.results}
         for op in (*ops, *assigned):
             if not results.isdisjoint(op.output_arg_names):
@@ -250,10 +254,9 @@ def _like(
     op: Operator, last: Operator, block: Block, names: Mapping[str, str], marks: Mark
 ) -> Operator:
     """An operator of a template with the marks of what it replaces."""
-    twin = op.of_template(block, names)
-    twin.role = int(last.role) & ~_LOSS if last.role else 0
-    twin.role_vars, twin.namescope, twin.device = last.role_vars, last.namescope, last.device
-    twin.callsite = last.callsite
+    twin = op.of_template(block, names, last)
+    if twin.role is not OpRole.FORWARD:
+        twin.role = int(twin.role) & ~_LOSS
     if marks and has_effect(op.definition):
         twin.foreign = marks
     return twin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TypeAlias
 
@@ -10,6 +11,7 @@ from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
+from ..opdef.definition import find
 from .blocks import ENDS
 from .selecting import ValueAt, ValueLike, name_of, operator_of, place_of
 
@@ -45,15 +47,20 @@ class Versions:
         self.passed_by: list[list[Version]] = []
         self.writer: dict[Version, int] = {}
         now = _Current()
+        plain = {type for type in {op.type for op in self.ops} if _is_plain(type)}
         for position, op in enumerate(self.ops):
-            is_end = op.type in ENDS
-            self.reads.append([] if is_end else [now[name] for name in dict.fromkeys(reads_of(op))])
-            names = [] if is_end else dict.fromkeys(writes_of(op))
-            definition, passed_by = op.definition, []
-            if definition is None or definition.block_attributes or definition.fluid.updates:
-                passed_by = [now[name] for name in names if may_stay(op, name)]
+            passed_by: list[Version] = []
+            if op.type in plain:
+                read = [n for names in op.inputs.values() for n in names if n != EMPTY]
+                wrote = [n for names in op.outputs.values() for n in names if n != EMPTY]
+                self.reads.append([now[name] for name in _each_once(read)])
+            else:
+                is_end = op.type in ENDS
+                read, wrote = ([], []) if is_end else (reads_of(op), writes_of(op))
+                self.reads.append([now[name] for name in _each_once(read)])
+                passed_by = [now[name] for name in _each_once(wrote) if may_stay(op, name)]
             self.passed_by.append(passed_by)
-            written = [(name, now[name][1] + 1 if name in now else 1) for name in names]
+            written = [(n, now[n][1] + 1 if n in now else 1) for n in _each_once(wrote)]
             for version in written:
                 now[version[0]] = version
                 self.writer[version] = position
@@ -99,6 +106,19 @@ class Versions:
                 f"expected a value of block {self.block.idx}, {place_of(op)} lies elsewhere"
             )
         return self.at(name, op.idx + (value.before is None))
+
+
+def _is_plain(type: str) -> bool:
+    """Whether operators of a type read and write just what their slots say, and that whole."""
+    definition = find(type)
+    if definition is None or definition.block_attributes or type in ENDS:
+        return False
+    form = definition.fluid
+    return not (form.unread or form.idle or form.updates)
+
+
+def _each_once(names: list[str]) -> Iterable[str]:
+    return names if len(names) == 1 else dict.fromkeys(names)
 
 
 def block_of(program: Program, value: ValueLike) -> Block | None:
