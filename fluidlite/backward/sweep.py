@@ -376,7 +376,7 @@ class ReverseSweep:
             settled = total = Ref(self.block.var_recursive(name_of(key)), kind=kind)
             type = "sum_of_written" if any(part.is_open for part in parts) else "sum"
             self.records.append(PendingOp(type, {"X": parts}, {"Out": [total]}, {}, None))
-        self.groups.append(Contributions(key, parts, total))
+        self.groups.append(tuple.__new__(Contributions, (key, parts, total)))  # quicker
         self.settled[key] = settled
         return settled
 
@@ -454,7 +454,8 @@ class ReverseSweep:
                 refs = [None if v is None else Ref(v, "", kind) for v in variables]
                 outs[name] = refs
                 self.contribute_all(variables, refs, position)
-        for slot, counted in self._counted_inputs(op, definition).items():
+        counts = self._counted_inputs(op, definition) if definition.fluid.counted else {}
+        for slot, counted in counts.items():
             refs = [Ref(v) for v in counted]
             outs[slot] = [Ref(v, v.name) for v in counted]
             outs[gradient.counted_slots[slot]] = refs

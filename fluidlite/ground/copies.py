@@ -20,7 +20,8 @@ def shallow_copy(value: T) -> T:
     Args:
         value: an object whose class has slots and a dictionary.
     """
-    make, count = _slot_by_slot(type(value))
+    kind: Any = type(value)
+    make, count = _slot_by_slot(kind)
     if len(gc.get_referents(value)) == count:  # asking for ``__dict__`` would make one
         try:
             twin: T = make(value)

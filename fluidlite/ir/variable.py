@@ -207,7 +207,8 @@ class Variable(VariableMethods, Operand):
     @property
     def takes_gradient(self) -> bool:
         """Whether backward computes a gradient of the variable by default."""
-        return not self.stop_gradient and self.dtype.is_continuous
+        dtype = self._dtype  # float32 until one is known
+        return not self.stop_gradient and (dtype is None or dtype.is_continuous)
 
     @property
     def desc(self) -> VarDesc:

@@ -493,6 +493,8 @@ def _forward(definition: type[DerivedGrad]) -> type[Op]:
 
 def _check_feeds(program: Program) -> None:
     for block in program.blocks:
+        if _PLACES.keys().isdisjoint([op.type for op in block.ops]):
+            continue
         kinds = [_PLACES.get(op.type, 1) for op in block.ops]
         for op, kind, before in zip(block.ops, kinds, [0, *kinds]):
             if kind != 1 and block.idx:

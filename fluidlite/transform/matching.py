@@ -184,8 +184,8 @@ class Matcher:
         self, node: PatternNode, at: int
     ) -> list[tuple[str, Value | None]] | str | None:
         """What :func:`_pairs` gives where all slots have one value each; None where not."""
-        values = self.values
-        op, pairs = values.ops[at], []
+        values, pairs = self.values, list[tuple[str, Value | None]]()
+        op = values.ops[at]
         for plain, slots, there in (
             (node.writes, op.outputs, values.writes[at]),
             (node.reads, op.inputs, values.reads[at]),
