@@ -130,7 +130,8 @@ def sliced(op: Any, ins: Values) -> WholePlan | None:
     x = ins.get("Input")
     if x is None:
         return None
-    by = 2 if op.decrease_axis and len(set(op.decrease_axis)) == x.ndim else 1
+    whole = bool(op.decrease_axis) and len(set(op.decrease_axis)) == x.ndim
+    by = 2 if whole and not op.zero_d else 1  # leaves a dimension of 1
     attrs = {
         name: [shifted(d, by) for d in getattr(op, name)] for name in ("axes", "decrease_axis")
     }

@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import models_of_paddle2
@@ -35,6 +36,48 @@ def array_of(recorded):
     return np.asarray(elements, dtype).reshape(shape)
 
 
+def of_fluid(folder):
+    """As of :func:`sources`, of fluid 1.8 and the first of paddle 2."""
+
+    def loading(name):
+        def load(exe):
+            program, feeds, outputs = recorded_models.loaded(name, folder / "fluid", exe)
+            return program, feeds, program_fetches(program), outputs
+
+        return load
+
+    return {n: loading(n) for n in (*recorded_models.MODELS, *recorded_models.OF_PADDLE2)}
+
+
+def loading(fed, wanted, *files):
+    """What loads a model of files: a path, or contents."""
+
+    def load(exe):
+        where = (files[0], exe) if len(files) == 1 else (None, exe, *files)
+        program, feeds, fetches = fluid.io.load_inference_model(*where)
+        return program, dict(zip(feeds, fed)), [each.name for each in fetches], wanted
+
+    return load
+
+
+def of_paddle2(folder):
+    """As of :func:`sources`, of the layers of paddle 2.6."""
+    paths = models_of_paddle2.models(models_of_paddle2.unpacked(folder))
+    return {Path(path).name: loading(*models_of_paddle2.known(path), path) for path in paths}
+
+
+def of_paddle3():
+    """As of :func:`sources`, of paddle 3."""
+    found = {}
+    packed = gzip.decompress((DATA / "paddle_3" / "programs.json.gz").read_bytes())
+    for name, model in json.loads(packed).items():
+        held = model["values"]
+        sides = (list(map(array_of, model[side])) for side in ("fed", "fetched"))
+        files = (model["program"].encode(), held and base64.b64decode(held))
+        found[f"paddle_3.{name}"] = loading(*sides, *files)
+    return found
+
+
 def sources(folder):
     """Name of a model -> a function of an executor that loads it into the global scope: its
     program, what it is fed, what it gives, and what the real thing computed.
@@ -42,34 +85,7 @@ def sources(folder):
     Args:
         folder: where to unpack files.
     """
-
-    def of_fluid(name):
-        def load(exe):
-            program, feeds, outputs = recorded_models.loaded(name, folder / "fluid", exe)
-            return program, feeds, program_fetches(program), outputs
-
-        return load
-
-    def of_files(path, fed, wanted):
-        def load(exe):
-            path_, values = path if isinstance(path, tuple) else (path, None)
-            where = (None, exe, path_, values) if isinstance(path, tuple) else (path_, exe)
-            program, feeds, fetches = fluid.io.load_inference_model(*where)
-            return program, dict(zip(feeds, fed)), [each.name for each in fetches], wanted
-
-        return load
-
-    found = {n: of_fluid(n) for n in (*recorded_models.MODELS, *recorded_models.OF_PADDLE2)}
-    unpacked = models_of_paddle2.unpacked(folder)
-    for path in models_of_paddle2.models(unpacked):
-        found[Path(path).name] = of_files(path, *models_of_paddle2.known(path))
-    packed = gzip.decompress((DATA / "paddle_3" / "programs.json.gz").read_bytes())
-    for name, model in json.loads(packed).items():
-        held = model["values"]
-        files = (model["program"].encode(), held and base64.b64decode(held))
-        sides = (list(map(array_of, model[side])) for side in ("fed", "fetched"))
-        found[f"paddle_3.{name}"] = of_files(files, *sides)
-    return found
+    return {**of_fluid(folder), **of_paddle2(folder), **of_paddle3()}
 
 
 def program_fetches(program):
@@ -77,7 +93,7 @@ def program_fetches(program):
     return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"]
 
 
-def middle(program, feed, fetches):
+def middle(program, fetches):
     """A value half-way; None where there is none."""
     block = program.global_block()
     names = [
@@ -107,13 +123,15 @@ def parts_of(form, program, feed, fetches):
     if form == "folded":
         frozen = transform.freeze(program, scope=fluid.global_scope())
         return [(transform.fold_constants(frozen, keep=fetches), fetches)]
-    between = middle(program, feed, fetches)
-    if between is None:
-        return []
+    between = middle(program, fetches)
     if form == "patched":
-        changed = transform.rename(program, {between: "value between"})
+        names = {between or fetches[0]: "the new name"}
+        changed = transform.rename(program, names)
         patch = transform.Patch.parse(str(transform.make_patch(program, changed)))
-        return [(transform.apply_patch(patch, program), fetches)]
+        named = [names.get(name, name) for name in fetches]
+        return [(transform.apply_patch(patch, program), named)]
+    if between is None:
+        return [(transform.cut(program, list(feed), fetches), fetches)]
     first = transform.cut(program, list(feed), [between])
     second = transform.cut(program, [*feed, between], fetches)
     return [(first, [between]), (second, fetches)]
@@ -164,53 +182,49 @@ def run_in_onnx(parts, feed, file):
 
 
 def tried(load, folder):
-    """What came of a model: form -> "here" or "onnx" -> what is wrong; "no form: ..." where ONNX
-    has none for it.
-    """
-    outcome = {}
+    """What is wrong: form and "here" or "onnx" -> text; for "no form" what ONNX lacks."""
+    wrong = {}
     with fluid.scope_guard(fluid.Scope()):
         exe = fluid.Executor()
         program, feed, fetches, wanted = load(exe)
         for form in FORMS:
-            wrong = outcome[form] = {}
             try:
                 parts = parts_of(form, program, feed, fetches)
-                if not parts:
-                    wrong["here"] = "nothing between"
-                    continue
                 here = compared(run_here(parts, exe, feed), wanted)
             except (FluidError, ValueError) as error:
                 here = f"{type(error).__name__}: {error}"
             if here:
-                wrong["here"] = here
+                wrong[form, "here"] = here
                 continue
+            where = "onnx"
             try:
                 there = compared(run_in_onnx(parts, feed, str(Path(folder) / "model.onnx")), wanted)
             except UnsupportedError as error:
-                there = f"no form: {error}"
+                there, where = str(error).splitlines()[1].strip(), "no form"
             except Exception as error:
                 there = f"{type(error).__name__}: {error}"
             if there:
-                wrong["onnx"] = there
-    return outcome
+                wrong[form, where] = there
+    return wrong
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("names", nargs="*", help="of models that begin so; all")
     args = parser.parse_args()
+    counts = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for name, load in sources(Path(folder)).items():
             if args.names and not name.startswith(tuple(args.names)):
                 continue
             with contextlib.redirect_stderr(io.StringIO()):
-                outcome = tried(load, folder)
-            faults = {
-                f"{form}, {where}": " | ".join(str(text).splitlines()[:3])
-                for form, wrong in outcome.items()
-                for where, text in wrong.items()
-            }
-            print(name, faults or "right", flush=True)
+                wrong = tried(load, folder)
+            lacking = {text for (_, where), text in wrong.items() if where == "no form"}
+            faults = {key: str(text)[:300] for key, text in wrong.items() if key[1] != "no form"}
+            counts["faults" if faults else "no form in ONNX" if lacking else "right"] += 1
+            for text in (*sorted(lacking), *faults.items()):
+                print(f"{name}: {text}", flush=True)
+    print(dict(counts))
 
 
 if __name__ == "__main__":

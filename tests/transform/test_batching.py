@@ -14,6 +14,7 @@ from fluidlite.errors import (
     UnknownVariableError,
     UnsupportedError,
 )
+from fluidlite.ir.builder import Builder
 from fluidlite.transform import batching_ways, vmap
 
 RANDOM = np.random.default_rng(0)
@@ -197,6 +198,18 @@ def test_examples_without_elements_are_batched(size):
     made = vmap_quietly(fluid.default_main_program(), [x], [y, *fluid.gradients(y, [x])], size)
     sums, slopes = run(made.program, {"x": np.zeros([2, 0, 3])}, made.outputs)
     assert sums.tolist() == [[0.0], [0.0]] and slopes.shape == (2, 0, 3)
+
+
+def test_an_element_of_each_example_has_no_dimension_where_paddle_2_gives_it_none():
+    program = fluid.Program()
+    with fluid.program_guard(program):
+        x = fluid.data("x", [3], "float64")
+        f = Builder(x.block, "element")
+        element = f.slice(x, axes=[0], starts=[1], ends=[2], decrease_axis=[0], zero_d=True)
+    batched = vmap(program, [x], [element])
+    feed = {"x": np.arange(6.0).reshape(2, 3)}
+    found = fluid.Executor().run(batched.program, feed, batched.outputs)
+    np.testing.assert_array_equal(found[0], [1.0, 4.0])
 
 
 def test_a_batch_of_no_example_has_none():

@@ -276,7 +276,7 @@ def slice_of(
     steps = bounds_of(graph, strides, StridesTensor, StridesTensorList)
     out = graph.Slice(Input, begin, end, numbers(op.axes), steps)
     if len(op.decrease_axis) == Input.ndim:
-        return graph.Reshape(out, numbers([1]))
+        return graph.Reshape(out, numbers(op.one))
     return graph.Squeeze(out, numbers(op.decrease_axis)) if op.decrease_axis else out
 
 
