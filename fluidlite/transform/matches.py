@@ -43,11 +43,11 @@ class Match:
     positions: Mapping[int, int]
 
     def __post_init__(self) -> None:
-        found, positions, variant = self.found, self.positions, self.variant
+        values, positions, variant = self.found, self.positions, self.variant
         #: the positions of the operators in the block, in order
         self.sorted_positions: list[int] = sorted(positions.values())
         #: the values that the pattern gives
-        self.results: list[Value] = [found[name] for name in variant.results]
+        self.results: list[Value] = [values[name] for name in variant.results]
         #: the position of the operator where matching began
         self.root: int = positions[variant.root.at]
         self._captured: dict[str, Any] | None = None

@@ -138,7 +138,7 @@ def _stays_in_place(match: Match, removed: Collection[int], template: Template) 
     """Whether a replacement stands where the last operator of a match stands, gives what that
     gives, and reads what is written once: nothing can lie between then.
     """
-    values, root, found = match.values, match.root, match.found
+    values, root, operands = match.values, match.root, match.found
     last, maker = values.last, values.maker
     if root != match.sorted_positions[-1]:
         return False
@@ -146,7 +146,7 @@ def _stays_in_place(match: Match, removed: Collection[int], template: Template) 
         if maker[value] != root:
             return False
     for operand in template.operands:
-        name, version = value = found[operand]
+        name, version = value = operands[operand]
         if last.get(name, 0) != version or maker.get(value, -1) in removed:
             return False
     return True

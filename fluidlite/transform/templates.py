@@ -78,11 +78,11 @@ class Templates:
         Raises:
             RewriteError: the replacement raises, or gives what cannot stand there.
         """
-        variant, found, find = match.variant, match.found, match.block.find_var_recursive
+        variant, values, find = match.variant, match.found, match.block.find_var_recursive
         rule, numbers = variant.rule, self._by_variable
         key: list[Any] = [variant]
         for operand in rule.wanted_operands:
-            variable = find(found[operand][0]) if operand in found else None
+            variable = find(values[operand][0]) if operand in values else None
             number = numbers.get(id(variable))
             key.append(self._numbered(variable) if number is None else number)
         if variant.captures_attributes:
