@@ -136,9 +136,7 @@ def loss_gradients(
 
 
 def _beginning(sweep: ReverseSweep, loss: Variable, maker: Operator) -> tuple[Ref, PendingOp]:
-    """What begins the gradients of a loss, which the sweep is told, and the operator that makes
-    it.
-    """
+    """What begins the gradients of a loss, noted in the sweep, and the operator that makes it."""
     seed = Ref(loss)
     seed.shape = (1,)
     sweep.contribute(sweep.history.last(loss.name), seed)

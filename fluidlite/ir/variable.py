@@ -207,8 +207,7 @@ class Variable(VariableMethods, Operand):
     @property
     def takes_gradient(self) -> bool:
         """Whether backward computes a gradient of the variable by default."""
-        dtype = self._dtype  # float32 until one is known
-        return not self.stop_gradient and (dtype is None or dtype.is_continuous)
+        return not self.stop_gradient and (self._dtype or DType.FP32).is_continuous
 
     @property
     def desc(self) -> VarDesc:
