@@ -207,7 +207,7 @@ class Variable(VariableMethods, Operand):
     @property
     def takes_gradient(self) -> bool:
         """Whether backward computes a gradient of the variable by default."""
-        return not self.stop_gradient and (self._dtype or DType.FP32).is_continuous
+        return not self.stop_gradient and self.dtype.is_continuous
 
     @property
     def desc(self) -> VarDesc:
