@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ def mul(op: Any, X: Spec, Y: Spec) -> Prepared | None:
     rows, columns = op.x_num_col_dims, op.y_num_col_dims
     x, y = flat(X.shape, rows), flat(Y.shape, columns)
     shape = X.shape[:rows] + Y.shape[columns:]
-    return Prepared(lambda a, b: np.matmul(a.reshape(x), b.reshape(y)).reshape(shape))
+    sizes = x[0], y[1]
+    return _rows_times(np.matmul, lambda a: a.reshape(x), lambda b: b.reshape(y), sizes, shape)
 
 
 @prepares("matmul")
@@ -68,9 +70,40 @@ def _stacked(x_swapped: bool, y_swapped: bool) -> Prepared:
 
 def _rowwise(X: Spec, Y: Spec, y_swapped: bool) -> Prepared:
     """The products of all rows of a stack with one matrix."""
-    width = X.shape[-1]
-    if y_swapped:
-        shape = (*X.shape[:-1], Y.shape[0])
-        return Prepared(lambda a, b: np.dot(a.reshape(-1, width), b.T).reshape(shape))
-    shape = (*X.shape[:-1], Y.shape[1])
-    return Prepared(lambda a, b: np.dot(a.reshape(-1, width), b).reshape(shape))
+    rows, width = flat(X.shape, X.ndim - 1)
+    columns = Y.shape[0 if y_swapped else 1]
+    return _rows_times(
+        np.dot,
+        lambda a: a.reshape(-1, width),
+        (lambda b: b.T) if y_swapped else (lambda b: b),
+        (rows, columns),
+        (*X.shape[:-1], columns),
+    )
+
+
+def _rows_times(
+    product: Callable[..., Any],
+    first: Callable[[Any], Any],
+    second: Callable[[Any], Any],
+    sizes: tuple[int, int],
+    shape: tuple[int, ...],
+) -> Prepared:
+    """The product of two matrices, as an array of more dimensions.
+
+    Args:
+        product: computes it.
+        first, second: see operands as matrices.
+        sizes: of the result, as a matrix.
+        shape: of the result.
+    """
+
+    def run(a: Any, b: Any, out: Any = None) -> Any:
+        if out is None:
+            return product(first(a), second(b)).reshape(shape)
+        if out.flags.c_contiguous:
+            product(first(a), second(b), out=out.reshape(sizes))
+        else:
+            out[...] = product(first(a), second(b)).reshape(shape)
+        return out
+
+    return Prepared(run, out=True)

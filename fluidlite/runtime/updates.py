@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..opdef.prepared import carved, size_of_carved
 from .commands import CommandSequence, as_command
 from .graph import Graph, Instruction
 from .value import Value
@@ -119,7 +120,9 @@ class LateUpdates:
         """Record the commands without running them."""
         sequence = self.sequence
         values = [*sequence.inputs, *sequence.outputs]
-        arrays = [np.empty(*value.stored) for value in values]
+        wanted = [value.stored for value in values]
+        # one piece that nothing touches: the heads of many would lie in pages given back before
+        arrays = carved(np.empty(size_of_carved(*wanted), "uint8"), *wanted)
         held = {value.number: array for value, array in zip(values, arrays, strict=True)}
         commands = [_command(each, held) for each in self._instructions]
         outputs = len(sequence.inputs), len(arrays)

@@ -79,6 +79,22 @@ def test_parameters_stay_in_their_arrays_and_get_the_same_bits(small, monkeypatc
         np.testing.assert_array_equal(value, same[name])
 
 
+def test_commands_are_recorded_on_one_piece_of_memory_that_nothing_touches(small):
+    _, step, plan = built()
+    for _ in range(3):
+        step()
+    stand_ins = []
+
+    class Buffer:
+        def record(self, commands, arrays, *more):
+            stand_ins.extend(arrays)
+
+    plan().late.record(Buffer())
+    assert len({id(array.base) for array in stand_ins}) == 1 < len(stand_ins)
+    places = [array.ctypes.data for array in stand_ins]
+    assert len(set(places)) == len(places)
+
+
 def test_an_array_that_somebody_holds_is_left_as_it_is(small):
     scope, step, _ = built()
     for _ in range(3):

@@ -54,6 +54,28 @@ def test_a_kernel_that_is_registered_serves_a_sample_in_single_precision(type, m
     assert served >= wanted
 
 
+@pytest.mark.parametrize(
+    "type, attributes, shapes",
+    [
+        ("matmul", {}, [(2, 3, 4), (4, 5)]),
+        ("matmul", {"transpose_Y": True}, [(2, 3, 4), (5, 4)]),
+        ("matmul", {}, [(0, 3, 4), (4, 5)]),
+        ("mul", {"x_num_col_dims": 2, "y_num_col_dims": 1}, [(2, 3, 4), (4, 5)]),
+    ],
+)
+def test_a_product_of_a_stack_and_a_matrix_is_written_to_what_it_is_given(type, attributes, shapes):
+    kernel = preparation_of(type)(
+        lookup(type)(attributes), *(spec(shape, DType.FP32) for shape in shapes)
+    )
+    rng = np.random.default_rng(3)
+    x, y = (rng.standard_normal(shape).astype("f") for shape in shapes)
+    product = kernel.function(x, y)
+    assert product.shape == (*shapes[0][:-1], 5)
+    for out in (np.empty(product.shape, "f"), np.empty(product.shape[::-1], "f").T):
+        assert kernel.function(x, y, out=out) is out
+        np.testing.assert_array_equal(out, product)
+
+
 def test_convolutions_of_one_geometry_work_in_one_memory():
     prepare, op = preparation_of("conv2d"), lookup("conv2d")({"strides": [1, 1]})
 
