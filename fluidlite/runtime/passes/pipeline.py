@@ -21,6 +21,7 @@ from .gemm_batching import GEMM_BATCHING
 from .kernel_selection import KERNEL_SELECTION
 from .multi_tensor import MULTI_TENSOR
 from .operator_fusion import OPERATOR_FUSION
+from .padded_sums import PADDED_SUMS
 from .scheduling import SCHEDULING
 from .slice_forwarding import SLICE_FORWARDING
 
@@ -30,6 +31,7 @@ CLEANUP = (COPY_ELIMINATION, COMMON_SUBEXPRESSIONS, DEAD_CODE)
 PIPELINE = (
     *CLEANUP,
     SLICE_FORWARDING,
+    PADDED_SUMS,
     CONSTANT_FOLDING,
     *CLEANUP,
     GEMM_BATCHING,

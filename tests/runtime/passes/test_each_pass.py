@@ -19,6 +19,7 @@ from fluidlite.runtime.passes.pipeline import (
     KERNEL_SELECTION,
     MULTI_TENSOR,
     OPERATOR_FUSION,
+    PADDED_SUMS,
     SCHEDULING,
     SLICE_FORWARDING,
 )
@@ -69,6 +70,46 @@ def test_parts_that_are_put_together_in_their_order_are_what_they_are_parts_of()
         return "y"=%6
         """,
     )
+
+
+def padded(second, more=""):
+    """A graph that adds two padded values."""
+    return f"""\
+        %0: float32[2] = input "x"
+        %1: float32[3] = input "z"
+        %2: float32[5] = pad(X=%0) {{paddings=(3, 0)}}
+        %3: float32[5] = pad(X=%1) {{{second}}}
+        %4: float32[5] = sum(X=[%2, %3])
+        return "y"=%4{more}
+        """
+
+
+def test_padded_parts_that_fill_their_sum_are_put_together():
+    rewrites(
+        PADDED_SUMS,
+        padded("paddings=(0, 2)"),
+        """\
+        %0: float32[2] = input "x"
+        %1: float32[3] = input "z"
+        %2: float32[5] = pad(X=%0) {paddings=(3, 0)}
+        %3: float32[5] = pad(X=%1) {paddings=(0, 2)}
+        %5: float32[5] = concat(X=[%1, %0])
+        return "y"=%5
+        """,
+    )
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        padded("paddings=(1, 1)"),
+        padded("paddings=(0, 2), pad_value=1.0"),
+        padded("paddings=(0, 2)", ', "other"=%3'),
+    ],
+    ids=["over each other", "with ones between", "read elsewhere"],
+)
+def test_padded_parts_that_are_more_than_places_in_a_sum_are_added(graph):
+    leaves(PADDED_SUMS, graph)
 
 
 @pytest.mark.parametrize(
