@@ -76,6 +76,11 @@ class PirFile:
                 f"{type(error).__name__}: {excerpt(str(error))}"
             ) from None
         except (ValueError, RecursionError) as error:  # of texts, of JSON, of numbers
+            if data.lstrip()[:1] == b"{" and data.rstrip()[-1:] != b"}":
+                raise FileFormatError(
+                    f"{name}: expected JSON that ends with '}}', found the end of "
+                    f"the file at byte {len(data)}: a part of it is missing"
+                ) from None
             place = getattr(error, "pos", getattr(error, "start", None))
             at = "" if place is None else f" at byte {place}"
             raise FileFormatError(f"{name}: expected JSON, found something else{at}") from None

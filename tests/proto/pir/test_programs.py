@@ -112,6 +112,7 @@ def changed(old, new, name="abs"):
         (b"[" * 100_000, "expected"),
         (b'{"a":' * 100_000, "expected JSON"),
         (b'{"x": \xff}', "expected JSON, found something else at byte 6"),
+        (b'{"base_code": {"mag', "found the end of the file at byte 19: a part of it is missing"),
         (b'{"x": ' + b"9" * 5000 + b"}", "expected JSON"),
         (changed('"pir"', '"pdf"'), "the magic word 'pir', found 'pdf'"),
         (changed('"1.abs"', "7"), "a text, found 7"),
