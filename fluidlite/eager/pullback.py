@@ -19,6 +19,7 @@ from ..opdef.gradient import has_rule, kernel_of_rule, replaces_rule
 from ..opdef.interpreter import Interpreter
 from ..opdef.prepared import preparation_of
 from ..opdef.rule import completed, gather
+from ..opdef.user_results import check_gradient, is_users
 from .prepared import kernels
 from .straight_line import NotStraight, ShapeDtype, StraightLine, spec_of
 
@@ -39,7 +40,7 @@ class Pullback:
     """
 
     __slots__ = (
-        "_calls", "_cotangents", "_form", "_kernel", "_order", "_outputs", "_rule",
+        "_calls", "_checks", "_cotangents", "_form", "_kernel", "_order", "_outputs", "_rule",
         "forms", "ins", "keeps", "keeps_out", "lines", "op", "outs", "places", "reads_out",
         "single", "wanted",
     )  # fmt: skip
@@ -55,6 +56,7 @@ class Pullback:
         definition = type(op)
         self.op: Op = op
         self.ins: Sequence[Any] = ins
+        self._checks: bool = is_users(definition)
         self._rule: Callable[..., dict[str, Any]] = op.grad if has_rule(definition) else self.refuse
         self.outs: Mapping[str, Any] = outs
         self.places: Sequence[tuple[str, int | None]] = places
@@ -322,6 +324,8 @@ class Pullback:
                     if _SCALARS_WIDEN and isinstance(value, np.generic):
                         value = np.asarray(value, _dtype_in(cotangents))
                     if value is not None:
+                        if self._checks:
+                            check_gradient(self.op, slot, value, self.ins[place])
                         pairs.append((place, value))
         return pairs
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import ArgumentError, UnknownOperatorError
 from ..ground.tracebacks import cut
 from .attribute import single_precision
 
@@ -111,7 +112,16 @@ class InterpretedValue(Arithmetic):
     """A value whose arithmetic an interpreter does, which a subclass names."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # so that array + value asks the value
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *operands: Any, **named: Any) -> Any:
+        """The arithmetic of an array and a value; other functions of NumPy are refused."""
+        methods = UFUNCS.get(ufunc.__name__)
+        if methods is not None and method == "__call__" and len(operands) == 2 and not named:
+            left, right = operands
+            if isinstance(left, InterpretedValue):
+                return getattr(left, methods[0])(right)
+            return getattr(right, methods[1])(left)
+        raise ArgumentError(_of_numpy(ufunc.__name__, self.interpreter))
 
     @property
     def interpreter(self) -> Any:
@@ -131,3 +141,17 @@ class InterpretedValue(Arithmetic):
 
     def __neg__(self) -> Any:
         return self.interpreter.scale(self, scale=-1.0)
+
+
+def _of_numpy(name: str, f: Any) -> str:
+    """That a rule calls a function of NumPy, and what it should call."""
+    try:
+        getattr(f, name)
+    except UnknownOperatorError:
+        advice = "the functions of f"
+    else:
+        advice = f"f.{name}"
+    return (
+        f"expected operators in a gradient rule, since they can be differentiated again, got "
+        f"NumPy's {name}; use {advice}"
+    )

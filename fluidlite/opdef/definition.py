@@ -39,6 +39,7 @@ from .rule import RuleArgument, rule_arguments
 from .signature import Signature, Slot, parse_signature
 from .spec import Spec, as_whole, need_numbers, sized, unexpected
 from .structure import Structure
+from .user_results import check_results, is_users
 
 #: defines the built-in operators
 BUILT_IN: ExtensionPoint[object] = ExtensionPoint("the built-in operators")
@@ -570,6 +571,8 @@ def _complete(cls: type[Op]) -> None:
         if function is not None:
             cls.run_reads[method] = _parameters(function, cls)
     cls.rule_arguments = rule_arguments(cls)
+    if is_users(cls) and cls.derived_from is None:
+        check_results(cls)
     conjugate_rules(cls)
 
 
@@ -585,7 +588,7 @@ def _run_by_ufunc(cls: type[Op]) -> None:
 
 def _parameters(function: Any, cls: type[Op]) -> tuple[str, ...]:
     """The slots that a method takes, in its order; checked against the signature."""
-    code = function.__code__
+    code = inspect.unwrap(function).__code__
     names = code.co_varnames[1 : code.co_argcount]
     names = tuple(name for name in names if name not in ("xp", "f", "rng"))
     if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
@@ -595,6 +598,16 @@ def _parameters(function: Any, cls: type[Op]) -> tuple[str, ...]:
         if name not in cls.input_slots and name not in cls.fluid.updates:
             raise DefinitionError(
                 f"{cls.type}.{code.co_name} takes {name!r}, which is no input slot"
-                f"{suggestion(name, cls.input_slots)}; the inputs are {', '.join(cls.input_slots)}"
+                f"{suggestion(name, cls.input_slots)}; the inputs are "
+                f"{', '.join(cls.input_slots)}{_as_attribute(function, name)}"
             )
     return names
+
+
+def _as_attribute(function: Any, name: str) -> str:
+    """How a parameter of a method with a default is an attribute."""
+    default = inspect.signature(function).parameters[name].default
+    if default is inspect.Parameter.empty:
+        return ""
+    annotated = f"{name}: {type(default).__name__} = {default!r}"
+    return f"; an attribute is annotated in the class, {annotated}, and read as self.{name}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from inspect import unwrap
 from types import ModuleType
 from typing import Any
 
@@ -168,7 +169,7 @@ def _taken(value: Any, takes_rows: bool, is_ragged: bool) -> Any:
 
 def takes_rng(function: Any) -> bool:
     """Whether a kernel has a parameter ``rng``."""
-    code = getattr(function, "__code__", None)
+    code = getattr(unwrap(function), "__code__", None)
     return code is not None and "rng" in code.co_varnames[: code.co_argcount]
 
 
