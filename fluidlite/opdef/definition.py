@@ -39,7 +39,7 @@ from .rule import RuleArgument, rule_arguments
 from .signature import Signature, Slot, parse_signature
 from .spec import Spec, as_whole, need_numbers, sized, unexpected
 from .structure import Structure
-from .user_results import check_results, is_users
+from .user_results import check_results, no_input
 
 #: defines the built-in operators
 BUILT_IN: ExtensionPoint[object] = ExtensionPoint("the built-in operators")
@@ -571,8 +571,7 @@ def _complete(cls: type[Op]) -> None:
         if function is not None:
             cls.run_reads[method] = _parameters(function, cls)
     cls.rule_arguments = rule_arguments(cls)
-    if is_users(cls) and cls.derived_from is None:
-        check_results(cls)
+    check_results(cls)
     conjugate_rules(cls)
 
 
@@ -596,18 +595,5 @@ def _parameters(function: Any, cls: type[Op]) -> tuple[str, ...]:
         return (*names, *(name for name in every if name not in names))
     for name in names:
         if name not in cls.input_slots and name not in cls.fluid.updates:
-            raise DefinitionError(
-                f"{cls.type}.{code.co_name} takes {name!r}, which is no input slot"
-                f"{suggestion(name, cls.input_slots)}; the inputs are "
-                f"{', '.join(cls.input_slots)}{_as_attribute(function, name)}"
-            )
+            raise no_input(cls, function, name)
     return names
-
-
-def _as_attribute(function: Any, name: str) -> str:
-    """How a parameter of a method with a default is an attribute."""
-    default = inspect.signature(function).parameters[name].default
-    if default is inspect.Parameter.empty:
-        return ""
-    annotated = f"{name}: {type(default).__name__} = {default!r}"
-    return f"; an attribute is annotated in the class, {annotated}, and read as self.{name}"

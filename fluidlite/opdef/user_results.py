@@ -6,6 +6,7 @@ when they run.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from numbers import Number
@@ -39,7 +40,11 @@ def is_users(definition: type[Op]) -> bool:
 
 
 def check_results(definition: type[Op]) -> None:
-    """Let the kernel and the gradient rule of a user's operator check what they return."""
+    """Let the kernel and the gradient rule of a user's operator check what they return; others stay
+    as they are.
+    """
+    if not is_users(definition) or definition.derived_from is not None:
+        return
     for name, checking in (("run", _checked_kernel), ("grad", _checked_rule)):
         method = getattr(definition, name)
         if not callable(method) or hasattr(method, _CHECKED) or method.__module__.startswith(_OWN):
@@ -47,6 +52,27 @@ def check_results(definition: type[Op]) -> None:
         checked = checking(method)
         setattr(checked, _CHECKED, True)
         setattr(definition, name, checked)
+
+
+def no_input(definition: type[Op], method: Any, name: str) -> DefinitionError:
+    """The error that a method takes what is no input slot.
+
+    Args:
+        definition: the operator.
+        method: takes it.
+        name: of the parameter.
+    """
+    default, slots = inspect.signature(method).parameters[name].default, definition.input_slots
+    annotated = f"{name}: {type(default).__name__} = {default!r}"
+    advice = (
+        ""
+        if default is inspect.Parameter.empty
+        else f"; an attribute is annotated in the class, {annotated}, and read as self.{name}"
+    )
+    return DefinitionError(
+        f"{definition.type}.{method.__name__} takes {name!r}, which is no input slot"
+        f"{suggestion(name, slots)}; the inputs are {', '.join(slots)}{advice}"
+    )
 
 
 # -- kernels ---------------------------------------------------------------------------------------
@@ -130,7 +156,7 @@ def _check_output(op: Op, slot: str, value: Any, spec: Spec | None) -> None:
     if spec is None or not isinstance(value, (np.ndarray, Number)):
         return
     advice = "" if op.infers else _without_infer(op)
-    shape = np.shape(value)
+    shape = value.shape if isinstance(value, (np.ndarray, np.generic)) else ()
     if _differ(shape, spec.shape):
         raise ShapeError(
             f"{op.type}.run: expected {slot} of shape {_listed(spec.shape)}, as inferred, got "
