@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -104,6 +104,20 @@ class Placed(TensorRecord, results=False):
     """Tensors that may lie with several processes."""
 
     _placed: tuple[placement, tuple[Sbp, ...]] | None = None
+    #: makes what makes results of tensors at a place
+    global_results: ClassVar[Any]
+
+    def place_at(self, placed: tuple[placement, tuple[Sbp, ...]] | None) -> None:
+        """Let the tensor, and the results of operators on it, lie at a place.
+
+        Args:
+            placed: of :func:`check_placed`; None for this process alone.
+        """
+        if placed is not None:
+            self.__dict__["results"] = self.global_results(placed)
+        elif self._placed is not None:
+            del self.__dict__["results"]
+        self._placed = placed
 
     def to_global(
         self,
@@ -132,11 +146,12 @@ class Placed(TensorRecord, results=False):
         """
         had = self._placed or (None, None)
         tensor: Any = self.alias() if self.stop else eager.assign(self)  # type: ignore[attr-defined]
-        tensor._placed = check_placed(
+        placed = check_placed(
             had[0] if placement is None else placement, had[1] if sbp is None else sbp
         )
-        if tensor._placed is None:
+        if placed is None:
             raise located(ArgumentError, "expected a placement and sbp, got neither")
+        tensor.place_at(placed)
         return tensor
 
     local_to_global = to_global
@@ -151,7 +166,10 @@ class Placed(TensorRecord, results=False):
         >>> fluid.flow.tensor([1.0]).to_local().tolist()
         [1.0]
         """
-        made: Any = self.alias() if self._placed else self  # type: ignore[attr-defined]
+        if self._placed is None:
+            return self
+        made: Any = self.alias()  # type: ignore[attr-defined]
+        made.place_at(None)
         return made
 
     @property

@@ -19,6 +19,12 @@ class sbp:
     kind: str
     dim: int | None = None
 
+    def of_rank(self, rank: int) -> sbp:
+        """The way in which a result of so many dimensions lies; a sum where the dimension of the
+        parts is gone.
+        """
+        return partial_sum if self.dim is not None and self.dim >= rank else self
+
     def __repr__(self) -> str:
         more = "" if self.dim is None else f"(dim={self.dim})"
         return f"oneflow.sbp.{self.kind}{more}"

@@ -36,6 +36,7 @@ from .losses import begin_backward
 from .methods import OF_VARIABLES, MoreMethods
 from .norms import norm
 from .placements import Placed, SbpLike, check_placed, placement
+from .sbp import sbp as Sbp
 from .spelling import ONEFLOW
 
 if TYPE_CHECKING:
@@ -331,6 +332,31 @@ _new = object.__new__
 Tensor.results = _Result
 
 
+class _GlobalResults:
+    """What the engine makes results of global tensors with: they lie as the first operand does.
+
+    Args:
+        placed: the place of the operand.
+    """
+
+    __slots__ = ("placed",)
+
+    frees_all: ClassVar[bool] = Tensor.frees_all
+    flat_zeros: ClassVar[bool] = Tensor.flat_zeros
+
+    def __init__(self, placed: tuple[placement, tuple[Sbp, ...]]) -> None:
+        self.placed = placed
+
+    def __call__(self, array: Any, origin: Any = None, stop: bool = True) -> Any:
+        made = _Result(array, origin, stop)
+        where, ways = self.placed
+        made.place_at((where, tuple([each.of_rank(array.ndim) for each in ways])))
+        return made
+
+
+Tensor.global_results = _GlobalResults
+
+
 def filled(data: tuple[Any, ...], dtype: Any) -> np.ndarray[Any, Any]:
     """An array of what constructors of tensors are given.
 
@@ -378,7 +404,7 @@ def made(
     if requires_grad:
         result.requires_grad = True
     if placed:
-        result._placed = placed
+        result.place_at(placed)
     return result
 
 
