@@ -9,6 +9,7 @@ from ..errors import ArgumentError, FluidError, ShapeError
 from ..ground.callsite import caller, warn, warn_once
 from ..ground.dtypes import DType
 from ..ground.state import collector_paused
+from ..ir.byproducts import declare_byproducts
 from ..ir.operator import Operator, OpRole
 from ..ir.program import Program
 from ..ir.rollback import all_or_nothing
@@ -117,6 +118,8 @@ def loss_gradients(
         block.program.touch()
         return []
     with _rewriting(block.program):
+        if declare_byproducts(block.program):
+            sweep = sweep_of(block, stopped)
         if has_loop_gradients(block.program):
             ways = [each for each, _ in ways_out(block)]
             if loops_for_gradients(ways, [loss.name], stopped):
@@ -304,6 +307,7 @@ def _gradients(
     """What :func:`gradients` returns, of arguments that are right."""
     block = goals[0].block
     with _rewriting(block.program):
+        declare_byproducts(block.program)
         names = [source.name for source in sources]
         sweep = sweep_of(block, stopped)
         if has_loop_gradients(block.program):

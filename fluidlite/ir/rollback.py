@@ -14,7 +14,8 @@ def all_or_nothing(*programs: Program) -> Iterator[None]:
     """Take everything back that was done to programs inside when it ends with an error.
 
     Operators and variables that were there before are theirs again, in their order; of operators
-    only roles are restored, for nothing else of them is changed by adding gradients or steps.
+    roles are restored, and outputs are taken away that they got for gradients: nothing else of them
+    is changed by adding gradients or steps.
 
     Args:
         programs: what is changed inside.
@@ -49,6 +50,7 @@ class _Before:
             for op in ops
             if op.role is not OpRole.FORWARD or op.role_vars
         }
+        self.outputs = [[op.outputs for op in ops] for _, ops, _ in self.contents]
 
     def restore(self) -> None:
         """Make the program that again."""
@@ -61,4 +63,8 @@ class _Before:
             block.idx, block.parent_idx, block.forward_block_idx = numbers
             for op in ops:
                 op.role, op.role_vars = self.roles.get(id(op), (OpRole.FORWARD, ()))
+        for (_, ops, _), outputs in zip(self.contents, self.outputs, strict=True):
+            for op, before in zip(ops, outputs, strict=True):
+                for slot in [slot for slot in op.outputs if slot not in before]:
+                    op.set_output(slot)
         program.touch()
