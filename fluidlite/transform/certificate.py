@@ -131,6 +131,7 @@ class Certificate:
     idle: tuple[str, ...] = ()  #: operators of the gradient part that no gradient above depends on
     untaken: tuple[str, ...] = ()  #: blocks that did not run at any point
     not_asked: tuple[str, ...] = ()  #: parameters that have no gradient
+    changed: tuple[str, ...] = ()  #: operators behind the gradient part that write a gradient anew
     differences: tuple[str, ...] = ()  #: types whose slopes are differences of numbers
     stopped: tuple[str, ...] = ()  #: what was given as ``no_grad_set``
     weights: tuple[tuple[str, str], ...] = ()  #: what was given as ``target_gradients``
@@ -224,6 +225,9 @@ class Certificate:
         if self.untaken:
             yield "blocks that did not run:"
             yield from (f"  {each}" for each in self.untaken)
+        if self.changed:
+            yield "written anew behind the gradients, which is not certified:"
+            yield from (f"  {each}" for each in self.changed)
 
 
 def digest_of(program: Program) -> str:

@@ -359,6 +359,7 @@ def _stated(
             for number, mention in sorted(_untaken(case, rounds).items())
         ),
         not_asked=tuple(name for name in named if name not in covered),
+        changed=tuple(_changed(case, {gradient.gradient for gradient in gradients})),
         differences=tuple(sorted(differences)),
         stopped=case.stopped,
         weights=tuple(case.weights.items()),
@@ -460,6 +461,14 @@ def _needed(case: _Case, rounds: list[_Round]) -> set[int]:
             positions.add(mention.position)
             needed.update(mention.reads.values())
     return positions
+
+
+def _changed(case: _Case, gradients: set[str]) -> Iterable[str]:
+    """The operators behind the last sweep that write a gradient anew, as those of regularizers."""
+    for mention in case.mentions[case.sweeps[-1].end :]:
+        names = sorted(gradients.intersection(mention.writes))
+        if names:
+            yield f"#{mention.position} {mention.op.type} -> {', '.join(names)}"
 
 
 def _idle(case: _Case, rounds: list[_Round]) -> Iterable[str]:

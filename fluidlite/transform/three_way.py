@@ -501,10 +501,22 @@ class _Fates:
                     pairs += more
                     self.changed.update(x for x, _ in more)
             pairs.sort()
+        for i, j, k, m in list(gaps(pairs, whole)):
+            if j - i == m - k and all(map(_are_kin, base[i:j], side[k:m])):
+                pairs += zip(range(i, j), range(k, m))
+                self.changed.update(range(i, j))
+        pairs.sort()
         for i, k in pairs:
             self.fates[i] = side[k]
         for i, _, k, m in gaps(pairs, whole):
             self.added[i].extend(side[k:m])
+
+
+def _are_kin(op: Operator, other: Operator) -> bool:
+    """Whether operators of one type have a name in common: one that both read or both write."""
+    shared = {*op.input_arg_names} & {*other.input_arg_names}
+    shared |= {*op.output_arg_names} & {*other.output_arg_names}
+    return op.type == other.type and bool(shared)
 
 
 def _writer(op: Operator) -> object:

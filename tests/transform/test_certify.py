@@ -147,6 +147,15 @@ def test_weights_of_targets_are_said():
         certify(program)
 
 
+def test_what_writes_a_gradient_anew_behind_the_gradients_is_said():
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [2, 3]), 1, bias_attr=False))
+    decay = fluid.regularizer.L2Decay(0.1)
+    fluid.optimizer.SGD(0.1, regularization=decay).minimize(loss)
+    certificate = certify(fluid.default_main_program())
+    assert certificate.changed == ("#6 sum -> fc_0.w_0@GRAD",)
+    assert "which is not certified" in str(certificate)
+
+
 def test_where_gradients_stop_is_said():
     x = fluid.data("x", [2, 3], "float32")
     x.stop_gradient = False

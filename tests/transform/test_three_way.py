@@ -6,11 +6,12 @@ import program_edits
 import pytest
 from shares import share
 
+import fluidlite as fluid
 from fluidlite import Program
 from fluidlite.errors import ArgumentError, MergeConflictError
 from fluidlite.ground.dtypes import Kind
 from fluidlite.ir.compare import differences
-from fluidlite.transform import merge3
+from fluidlite.transform import merge3, rename
 
 TEXT = """
 program (seed=0) {
@@ -284,3 +285,13 @@ def test_conflicts_survive_pickling():
         merge3(Program.parse(TEXT), program(("2.0", "3.0")), program(("2.0", "4.0")))
     again = pickle.loads(pickle.dumps(caught.value))
     assert again.conflicts == caught.value.conflicts
+
+
+def test_variables_that_each_renames_are_renamed_in_gradient_operators_too():
+    x = fluid.data("x", [3], "float64")
+    x.stop_gradient = False
+    weight = fluid.layers.create_parameter([3], "float64", name="w")
+    fluid.append_backward(fluid.layers.reduce_mean(x * weight))
+    base = fluid.default_main_program()
+    ours, theirs = rename(base, {"x": "image"}), rename(base, {"w": "weight"})
+    assert str(merge3(base, ours, theirs)) == str(rename(ours, {"w": "weight"}))
