@@ -8,6 +8,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.errors import UnknownVariableError
 from fluidlite.ir.operator import EMPTY, FRAMEWORK_ATTRIBUTES
+from oracle.golden import DATA
 from oracle.test_programs import GOLDENS, built, pytestmark  # noqa: F401
 
 
@@ -135,6 +136,15 @@ def test_every_golden_program_is_the_same_after(way):
         twin = WHOLE[way](program)
         assert described(twin, sites) == described(program, sites), f"{name}, {way}"
         assert twin.desc.serialize_to_string() == program.desc.serialize_to_string(), name
+
+
+@pytest.mark.parametrize("way", [*WHOLE, "copy_from"])
+def test_a_program_that_paddle_2_saved_is_the_same_after(way):
+    for path in sorted((DATA / "paddle26_model").glob("*.pdmodel")):
+        program = fluid.Program.parse_from_string(path.read_bytes())
+        twin = WHOLE[way](program) if way in WHOLE else again(program, way)
+        assert described(twin, way in KEEP_SITES) == described(program, way in KEEP_SITES), path
+        assert twin.desc.serialize_to_string() == path.read_bytes()
 
 
 def test_attributes_of_the_framework_are_set_to_what_they_were():
