@@ -94,7 +94,7 @@ class Registry(Module):
         name = str(name)
         if kept != "own_sublayers" and ("." in name or not name):
             raise NameTakenError(f"expected a name without a dot, got {name!r}")
-        if name not in self.__dict__.get(kept, {}) and hasattr(self, name):
+        if name not in self.__dict__.get(kept, {}) and self._has(name):
             raise NameTakenError(f"{type(self).__name__} has an attribute {name!r} already")
         return name
 

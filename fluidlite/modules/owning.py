@@ -10,6 +10,8 @@ from ..errors import ArgumentError, FluidError, suggestion
 from ..ground.protected import raise_refused
 from ..ground.tracebacks import cut, is_boundary
 
+_PACKAGE = __name__.partition(".")[0]
+
 
 class Kept(NamedTuple):
     """One kind of things that are remembered."""
@@ -58,6 +60,17 @@ class Owner:
             if other != place:
                 self.__dict__[other].pop(name, None)
         self.__dict__[place][name] = value
+
+    def _has(self, name: str) -> bool:
+        """Whether there is an attribute, as ``hasattr`` says, which has a message made for none."""
+        if any(name in self.__dict__.get(place, ()) for place in self._keeps):
+            return True
+        try:
+            object.__getattribute__(self, name)
+        except AttributeError:
+            is_users = type(self).__getattr__.__module__.partition(".")[0] != _PACKAGE
+            return is_users and hasattr(self, name)
+        return True
 
     def _unfit(self, place: str, name: str, value: Any) -> FluidError:
         return located(
@@ -123,9 +136,10 @@ def _assigning(keeps: Mapping[str, Kept]) -> Any:
     def __setattr__(self: Any, name: str, value: Any) -> None:
         try:
             if isinstance(value, kinds_kept):
-                place = next(place for place, kinds in assigned if isinstance(value, kinds))
-                self._keep(place, name, value)
-                return
+                for place, kinds in assigned:
+                    if isinstance(value, kinds):
+                        self._keep(place, name, value)
+                        return
             own = self.__dict__
             for place in places:
                 if place in own and name in own[place]:

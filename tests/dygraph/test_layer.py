@@ -118,6 +118,23 @@ def test_parameters_and_layers_are_added_by_name():
             call()
 
 
+def test_a_name_that_a_layer_answers_to_is_not_given_away():
+    class Wrapping(Net):
+        def __getattr__(self, name):
+            return name if name == "wrapped" else super().__getattr__(name)
+
+        @property
+        def half(self):
+            raise AttributeError("there is none")
+
+    n = Wrapping()
+    for taken in ("wrapped", "a", "forward", "_full_name"):
+        with pytest.raises(AssertionError, match=f"has an attribute '{taken}' already"):
+            n.register_buffer(taken, dygraph.to_variable(np.zeros(1, "float32")))
+    n.add_sublayer("half", dygraph.Linear(1, 1))
+    assert "half" in n.own_sublayers
+
+
 def test_shared_parameters_are_listed_once():
     n = Net()
     n.again = n.a

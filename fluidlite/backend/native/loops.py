@@ -190,6 +190,15 @@ class Nest:
         self.stores: list[Store] = []
         #: what is added up over rows: the expression, its element, and "rows" or "all"
         self.totals: list[tuple[Expression, Element, str]] = []
+        #: by C name of an array, where it is read, and as what
+        self.reads: dict[str, list[tuple[str, Element]]] = {}
+        #: names of arrays that results may be written over, once it is written itself
+        self.overwritable: set[str] = set()
+
+    @property
+    def has_checks(self) -> bool:
+        """Whether it looks at elements, and may decline."""
+        return any(each.node.function == "check" for each in self._order)
 
     @property
     def by_row(self) -> Map:
@@ -239,8 +248,10 @@ class Nest:
         if node.serial in self._leaves:
             level, position = self._level(seen)
             array = self._leaves[node.serial]
-            code = f"{array}[{position}]"
-            return Element(node, level, 0, code + (" != 0" if node.dtype.kind == "b" else ""))
+            code = f"{array}[{position}]" + (" != 0" if node.dtype.kind == "b" else "")
+            found = Element(node, level, 0, code)
+            self.reads.setdefault(array, []).append((position, found))
+            return found
         if name == "number":
             return Element(node, 0, 0, number(node))
         if name == "index":
@@ -338,7 +349,9 @@ class Nest:
 
     def written(self) -> Iterator[str]:
         """The C of one row, and before it that of what depends on none."""
-        return RowWriter(self, self._order).written()
+        writer = RowWriter(self, self._order)
+        self.overwritable = writer.overwritable()
+        return writer.written()
 
 
 @dataclass
@@ -367,6 +380,21 @@ class RowWriter:
             for element in self._needed(phase):
                 if element.phase < phase and element not in self._kept:
                     self._keep(element, stored)
+
+    def overwritable(self) -> set[str]:
+        """The arrays that are read at one place, to which all results are written, and in no pass
+        behind the first that writes.
+        """
+        stores = [store for store in self.nest.stores if not store.by_row]
+        first = min((store.found.phase for store in stores), default=0)
+        later = {each for p in range(first + 1, self._phases) for each in self._needed(p)}
+        places = [*{store.position for store in stores}]
+        return {
+            array
+            for array, reads in self.nest.reads.items()
+            if [place for place, _ in reads] == places
+            and later.isdisjoint(element for _, element in reads)
+        }
 
     def _needed(self, phase: int) -> list[Element]:
         """The elements of columns that a pass uses, arguments first."""

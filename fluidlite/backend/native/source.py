@@ -196,22 +196,24 @@ class _Kernel:
         if self._pieces.is_cut:
             self._pieces.check(each for some in nests for each in some.computed())
         rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"
-        self._over = self._overwritable(nest, "\n".join(body), "\n".join(behind))
+        self._over = self._overwritable(nest, nests[1:])
         return self._assembled(nest, rows, body, behind)
 
-    def _overwritable(self, nest: Nest, body: str, behind: str) -> tuple[int, ...]:
-        """The inputs that results may be written over: each element is read once, and all results
-        are written to its place behind that.
+    def _overwritable(self, nest: Nest, behind: Sequence[Nest]) -> tuple[int, ...]:
+        """The inputs that results may be written over: each element is read before all results are
+        written to its place.
+
+        Args:
+            nest: the loops over rows.
+            behind: those of what is computed when all rows are done.
         """
-        positions = {store.position for store in nest.stores if not store.by_row}
-        if len(positions) != 1 or body.count("#pragma omp simd") != 1 or "bad |=" in body + behind:
+        if any(each.has_checks for each in (nest, *behind)):
             return ()
-        (position,) = positions
+        read = {array for each in behind for array in each.reads}
         return tuple(
             k
             for k, node in enumerate(self._inputs)
-            if node.size == self._size
-            and (body + behind).count(f"a{k}[") == body.count(f"a{k}[{position}]") == 1
+            if node.size == self._size and f"a{k}" in nest.overwritable - read
         )
 
     def _behind(self, nests: list[Nest], tails: dict[int, list[int]]) -> Iterator[str]:

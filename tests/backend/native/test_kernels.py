@@ -82,6 +82,19 @@ def test_the_largest_of_a_row_with_nan_is_nan(compiler):
     np.testing.assert_array_equal(found[1], [-1.0, 0.0, -1.5])
 
 
+def test_results_go_over_inputs_that_nothing_reads_once_they_are_written():
+    x, y, row = (Expression("input", (), s, np.dtype("f")) for s in ((3, 4), (3, 4), (4,)))
+    a, b, c = map(ArraySymbol, (x, y, row))
+    over = lambda made: kernel_source([x, y, row], [made.node]).over
+    assert over(a * b + c) == (0, 1)
+    most = XP.max(a, axis=1, keepdims=True)
+    assert over(a - most) == (0,)
+    assert over(a * b + XP.sum(a)) == ()
+    (doubled, shifted) = kernel_source([x], [(a * 2.0).node, (a - most).node]), (a - most).node
+    assert doubled.over == ()
+    assert kernel_source([x], [shifted]).over == (0,)
+
+
 def test_arrays_that_lie_otherwise_are_taken_too(compiler):
     x = np.arange(12, dtype="float32").reshape(3, 4).T
     np.testing.assert_array_equal(compiled(compiler, lambda v: v * 2.0 + 1.0, x), x * 2 + 1)
