@@ -13,17 +13,16 @@ import numpy as np
 from ..errors import FluidError, UnsupportedError, UsageError
 from ..export import numpy_source
 from ..ground.console import command, complain, say, say_json
-from ..ground.place import CPUPlace
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
 from ..inspect import show
 from ..inspect.commands import register
 from ..inspect.scan import Scan, scan, scan_values, with_unread
-from ..io.contents import Contents, saved_names
-from ..io.conversion import checked_format, convert, left_out, write_contents
+from ..inspect.sequence_options import add_sequences, lengths_of, zeros_in_sequences
+from ..io.contents import Contents, read, saved_names
+from ..io.conversion import checked_format, left_out, write_contents
 from ..io.inference import inference_program
 from ..ir.analysis import fed_names
-from ..lod_tensor import create_lod_tensor
 from ..onnx import export as export_onnx
 from ..onnx import load as load_onnx
 from ..onnx.contents import ENDING, contents_of, kind_of, read_file
@@ -32,6 +31,7 @@ from ..onnx.model import OPSET
 from ..scope import Scope
 from ..transform.certificate_command import register_certify
 from ..transform.commands import register as register_changes
+from ..transform.saved_models import is_source
 from .completion import SHELLS, script
 
 _PATH = "a file, or the folder of a saved model"
@@ -163,14 +163,7 @@ def command_parser() -> argparse.ArgumentParser:
         metavar="NAME=2,3",
         help="of what is fed to a model of ONNX or NumPy; -1 for a size that stays unknown",
     )
-    conversion.add_argument(
-        "--sequences",
-        action="append",
-        default=[],
-        metavar="NAME=2,3",
-        help="the lengths of the sequences that a model of ONNX is fed; those of several levels "
-        "behind each other, as NAME=2,1/3,2,4",
-    )
+    add_sequences(conversion, "a model of ONNX is fed")
     conversion.add_argument(
         "--opset", type=int, default=OPSET, help=f"the version of ONNX's operators; {OPSET}"
     )
@@ -290,9 +283,11 @@ def _convert(given: argparse.Namespace) -> None:
     wanted = checked_format(given.target, given.to)
     if given.source.endswith(ENDING):
         contents = _from_onnx(given, wanted)
-        write_contents(contents, given.target, wanted, sites)
     else:
-        contents = convert(given.source, given.target, wanted, sites)
+        contents = read(given.source)
+        if is_source(given.target, given.source, contents):
+            raise UsageError(f"{given.target} is what was read; write it elsewhere")
+    write_contents(contents, given.target, wanted, sites)
     lost = left_out(contents, wanted)
     without = f", without {', '.join(lost)}" if lost else ""
     say(f"{contents.path}: {contents.kind}, written to {given.target}{without}")
@@ -302,7 +297,7 @@ def _source(given: argparse.Namespace) -> dict[str, Any]:
     """What is exported: a saved model, or one of ONNX that is loaded."""
     feeds: dict[str, Any] | None = dict(map(_shape, given.shape)) or None
     if given.sequences:
-        feeds = {**_fed(given.source, dict(map(_sequences, given.sequences))), **(feeds or {})}
+        feeds = {**_fed(given.source, given.sequences), **(feeds or {})}
     if not given.source.endswith(ENDING):
         return dict(source=given.source, feeds=feeds)
     model = load_onnx(given.source, feeds=feeds, scope=Scope())
@@ -310,12 +305,12 @@ def _source(given: argparse.Namespace) -> dict[str, Any]:
     return dict(source=model.program, scope=model.scope, **ends)
 
 
-def _fed(path: str, sequences: dict[str, list[list[int]]]) -> dict[str, Any]:
+def _fed(path: str, sequences: Sequence[str]) -> dict[str, Any]:
     """What a saved model is fed, by name: its declared shape, or rows of zeros in sequences.
 
     Args:
         path: of the model.
-        sequences: lengths of each level by name.
+        sequences: what the option says, one by one.
     """
     program = read_file(path).program
     if program is None:
@@ -323,26 +318,9 @@ def _fed(path: str, sequences: dict[str, list[list[int]]]) -> dict[str, Any]:
     block = program.global_block()
     fed = fed_names(block) or [name for name, variable in block.vars.items() if variable.is_data]
     feeds: dict[str, Any] = {name: [*block.vars[name].shape] for name in fed}
-    for name, lengths in sequences.items():
-        if name not in feeds:
-            known = ", ".join(map(printable, feeds))
-            raise UsageError(f"--sequences: the model is fed no {name!r}; it is fed {known}")
-        sizes = [1 if size == -1 else size for size in feeds[name][1:]]
-        rows = np.zeros([sum(lengths[-1]), *sizes], block.vars[name].dtype.dtype)
-        feeds[name] = create_lod_tensor(rows, lengths, CPUPlace())
+    for name, levels in lengths_of(sequences, feeds).items():
+        feeds[name] = zeros_in_sequences(block.vars[name], levels)
     return feeds
-
-
-def _sequences(text: str) -> tuple[str, list[list[int]]]:
-    """A name and the lengths of its sequences by level, from ``NAME=2,1/3,2,4``."""
-    name, _, levels = text.rpartition("=")
-    try:
-        if not name:
-            raise ValueError(text)
-        lengths = [[int(length) for length in level.split(",")] for level in levels.split("/")]
-    except ValueError:
-        raise UsageError(f"expected --sequences NAME=2,3, got {text!r}") from None
-    return name, lengths
 
 
 def _from_onnx(given: argparse.Namespace, wanted: str) -> Contents:

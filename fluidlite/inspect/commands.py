@@ -42,6 +42,7 @@ from .html import to_html
 from .limits import GIB, little_memory
 from .picture import draw
 from .planning import PLAN_EXAMPLES, add_arguments, described, plan_of
+from .sequence_options import Lengths, add_sequences, in_sequences, lengths_of, one_sequence
 from .stepping import Trace, trace
 from .summary import summary
 
@@ -68,11 +69,14 @@ _RUN = """\
 A value is @FILE (.npy, or .npz:NAME), JSON, or one of zeros, ones, random: of the declared shape,
 with 1 for sizes that are unknown.
 
-A script of fluid 1.8 runs as Python would run it:
-  fluidlite run [--strict] [--synthetic-data] [--force] [--allow KIND] SCRIPT.py [ARGUMENT ...]
+A script of fluid 1.8 or Paddle 2 runs as Python would run it:
+  fluidlite run [--strict] [--synthetic-data] [--force] [--allow KIND] [--paddle VERSION]
+                SCRIPT.py [ARGUMENT ...]
 
 examples:
   fluidlite run model_folder/ --feed image=@image.npy
+  fluidlite run folder/net --feed x=random    Paddle 2 or 3: folder/net.pdmodel or net.json
+  fluidlite run model/ --feed words=[[1],[2],[3]] --sequences words=2,1
   fluidlite run net.txt --feed x=random
   fluidlite run net.txt --feed x=[[1,2],[3,4]] --fetch y --json
   fluidlite run net.txt --startup startup.txt --feed x=@data.npz:x --fetch loss --save out.npz
@@ -102,7 +106,7 @@ def register(commands: Any) -> None:
 
     summing = add_command(commands, "summary", "layers, parameters, costs of a program", _SUMMARY)
     summing.add_argument("path", metavar="FILE", help=_FILE)
-    summing.add_argument("--batch-size", type=int, default=1, help="what -1 is taken for")
+    summing.add_argument("--batch-size", type=int, default=1, help="each size of -1")
     summing.add_argument("--json", action="store_true", help="print it for scripts")
     summing.set_defaults(run=_summary)
 
@@ -133,6 +137,7 @@ def register(commands: Any) -> None:
         metavar="NAME",
         help="a variable to be printed; what the program fetches where none is named",
     )
+    add_sequences(running, "it is fed")
     running.add_argument("--startup", metavar="FILE", help="a program to run before")
     running.add_argument(
         "--allow",
@@ -272,7 +277,9 @@ def _plan(given: argparse.Namespace) -> int:
         raise UsageError(f"expected --limit to be a number of GiB, got {given.limit}")
     most = int(given.limit * GIB)
     with little_memory(most):
-        plan = plan_of(program, scope, given.batch_size, given.fetch, given.passes, most)
+        plan = plan_of(
+            program, scope, given.batch_size, given.fetch, given.passes, most, given.sequences
+        )
     for line in described(plan, not given.no_stages):
         say(line)
     return 0
@@ -291,7 +298,8 @@ def _run(given: argparse.Namespace) -> int:
         exe.run(startup, scope=scope)
     for name, value in contents.variables.items():
         scope.var(name).value = value
-    feed = dict(_fed(text, program) for text in given.feed)
+    lengths = lengths_of(given.sequences, program.global_block().vars)
+    feed = dict(_fed(text, program, lengths) for text in given.feed)
     _need_feeds(given, program, feed)
     if given.trace:
         found: Trace = trace(exe, program, feed, scope)
@@ -331,27 +339,35 @@ def _plain(array: Any) -> dict[str, Any]:
     return {"dtype": str(array.dtype), "shape": list(array.shape), "values": array.tolist()}
 
 
-def _fed(text: str, program: Program) -> tuple[str, Any]:
-    """The name and the value that ``NAME=VALUE`` says."""
+def _fed(text: str, program: Program, lengths: Lengths) -> tuple[str, Any]:
+    """The name and the value that ``NAME=VALUE`` says, with the lengths of its sequences."""
     name, equals, value = text.partition("=")
     known = program.global_block().vars
     if not equals:
         raise UsageError(f"expected --feed NAME=VALUE, got {text!r}")
     if name not in known:
         raise FeedError(f"the program has no variable {name!r} to feed{suggestion(name, known)}")
-    if value.startswith("@"):
-        return name, _from_file(value[1:], name)
+    levels = lengths.get(name)
     if value in _FILLED:
-        return name, _filled(value, known[name])
+        return name, _filled(value, known[name], levels)
+    if value.startswith("@"):
+        return name, in_sequences(known[name], _from_file(value[1:], name), levels)
     try:
         plain = json.loads(value)
-        return name, np.array(plain, known[name].dtype.dtype)
-    except ValueError as error:
+        array, numbers = np.array(plain, known[name].dtype.dtype), np.array(plain)
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         file = f"; for the file of that name write {name}=@{value}" if os.path.exists(value) else ""
         raise FeedError(
             f"expected the value of {name!r} to be JSON, @ and the name of a file, or one of "
             f"{', '.join(_FILLED)}, got {value:.60}: {error}{file}"
         ) from None
+    wrong = numbers[array != numbers] if array.dtype.kind in "iub" else numbers[:0]
+    if wrong.size:
+        raise FeedError(
+            f"variable {name!r} is of {known[name].dtype.plain}; expected numbers of that type, "
+            f"got {wrong.reshape(-1)[0]}"
+        )
+    return name, in_sequences(known[name], array, levels)
 
 
 def _need_feeds(given: argparse.Namespace, program: Program, feed: dict[str, Any]) -> None:
@@ -369,11 +385,12 @@ def _need_feeds(given: argparse.Namespace, program: Program, feed: dict[str, Any
         words = [
             *(f"--feed {text}" for text in given.feed),
             *(f"--feed {n}=zeros" for n in missing),
+            *(f"--sequences {text}" for text in given.sequences),
         ]
         startup = [f"--startup {given.startup}"] if given.startup else []
         words += [*startup, *(f"--fetch {name}" for name in given.fetch)]
         raise UsageError(
-            f"{given.path} is fed {', '.join(missing)}, too: "
+            f"{given.path} needs --feed for: {', '.join(missing)}; for example: "
             f"fluidlite run {given.path} {' '.join(words)}"
         )
 
@@ -386,11 +403,14 @@ _FILLED: dict[str, Callable[[list[int]], Any]] = {
 }
 
 
-def _filled(word: str, variable: Variable) -> Any:
-    """A value of the declared shape; one sequence where the variable has sequences."""
+def _filled(word: str, variable: Variable, levels: list[list[int]] | None) -> Any:
+    """A value of the declared shape; one sequence if no lengths are given."""
     shape = [1 if n < 0 else n for n in variable.shape]
-    array = _FILLED[word](shape).astype(variable.dtype.dtype)
-    return LoDTensor(array, [[0, *shape[:1]]] * variable.lod_level) if variable.lod_level else array
+    if levels is None and variable.lod_level:
+        levels = one_sequence(variable, *shape[:1])
+    if levels is not None:
+        shape[:1] = [sum(levels[-1])]
+    return in_sequences(variable, _FILLED[word](shape).astype(variable.dtype.dtype), levels)
 
 
 def _from_file(path: str, name: str) -> Any:

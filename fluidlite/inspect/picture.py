@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UnsupportedError
 from ..ground.files import Transaction, write_text
 from ..ground.quoting import markup
 from ..ir.program import Program
@@ -47,6 +47,7 @@ def draw(program: Program, path: str | os.PathLike[str], max_nodes: int = VISIBL
 
     Raises:
         ArgumentError: the file has another ending, or the first argument is no program.
+        UnsupportedError: a ``.png`` without matplotlib.
 
     >>> x = fluid.data("x", [None, 3], "float32")
     >>> y = fluid.layers.fc(x, size=2, act="relu")
@@ -173,10 +174,16 @@ def _curve(placing: Placing, link: Link) -> tuple[Point, Point, Point, Point]:
 
 
 def _write_png(placing: Placing, path: str | os.PathLike[str]) -> None:
-    import matplotlib
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon
+    try:
+        import matplotlib
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Polygon
+    except ModuleNotFoundError:
+        raise UnsupportedError(
+            "a .png needs matplotlib, which is not installed: pip install matplotlib; a .svg does "
+            "without"
+        ) from None
 
     scale = min(1.5, _LARGEST / max(placing.width, placing.height))
     with matplotlib.rc_context({"font.family": "DejaVu Sans Mono"}):

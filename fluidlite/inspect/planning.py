@@ -23,6 +23,7 @@ from ..runtime.segment import segments_in
 from ..scope import Scope
 from .graph_text import printed
 from .limits import GIB, WorkLimit
+from .sequence_options import add_sequences, lengths_of, one_sequence, zeros_in_sequences
 
 
 class Stage(NamedTuple):
@@ -66,6 +67,7 @@ def plan_of(
     fetches: list[str] | None = None,
     passes: str | None = None,
     most: int = GIB,
+    sequences: Iterable[str] = (),
 ) -> Plan:
     """The plan of a program that has been run twice on zeros; the scope stays as it is.  Before
     that each operator is asked what it would make, so that a few bytes ask for no more than
@@ -78,6 +80,7 @@ def plan_of(
         fetches: names; what the program's ``fetch`` operators name when None.
         passes: see ``Executor``.
         most: bytes of all values together.
+        sequences: lengths of the sequences that are fed, each as ``NAME=2,3``.
 
     Raises:
         WorkLimitError: the program would make more.
@@ -87,7 +90,8 @@ def plan_of(
     if fetches is None:
         fetches = [op.input("X")[0] for op in block.ops if op.type == "fetch"]
     needs = Plan(program, fetches).needs
-    feed, held = {}, {}
+    feed: dict[str, Any] = {}
+    held = {}
     for name in needs:
         variable = block.find_var_recursive(name)
         if variable is None:
@@ -100,6 +104,15 @@ def plan_of(
         if held[name] is None:
             limit.take([bytes_of(variable, 1)], f"the zeros of the parameter {name!r}")
             held[name] = _zeros(variable, 1)
+
+    lengths = lengths_of(sequences, feed)
+    for name in feed:
+        variable, levels = block.var(name), lengths.get(name)
+        if levels is None and variable.lod_level:
+            levels = one_sequence(variable, batch_size)
+        if levels is not None:
+            limit.take([bytes_of(variable, sum(levels[-1]))], f"the sequences fed to {name!r}")
+            feed[name] = zeros_in_sequences(variable, levels)
 
     def as_at_first() -> Scope:
         """A scope with copies: what is run may replace parameters."""
@@ -179,7 +192,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", metavar="FILE", help="a program in a file, or the folder of a saved model"
     )
-    parser.add_argument("--batch-size", type=int, default=1, help="what -1 is taken for")
+    parser.add_argument("--batch-size", type=int, default=1, help="each size of -1")
+    add_sequences(parser, "it is fed")
     parser.add_argument("--fetch", action="append", metavar="NAME", help="what a run would fetch")
     parser.add_argument("--passes", help="which passes run; -NAME leaves one out")
     parser.add_argument(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,8 @@ import numpy as np
 from ..errors import FileError, FileFormatError, FluidError, ParseError
 from ..ground.dtypes import Kind
 from ..ground.files import Path, Source, is_partial, open_source, read_bytes, with_short_quotes
+from ..ground.quantities import quantity
+from ..ground.quoting import printable
 from ..ir.program import Program
 from ..proto.pickled import read_pickle
 from ..proto.program import program_from_bytes
@@ -43,6 +45,7 @@ class ModelFiles:
 
     program: str  #: the path of the file
     values: str = ""  #: the name of the file of all values; "" where each has a file, or none has
+    is_pir: bool = False  #: the program is in the form of Paddle 3, which is read and not written
 
 
 @dataclass
@@ -106,7 +109,7 @@ def read(path: Path, unpacked: int | None = None) -> Contents:
             return _training_state(path)
         if program_at(path) is not None:
             return _model(*model_files(path))
-    return _file(path, unpacked)
+    return _with_values_beside(_file(path, unpacked))
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -136,13 +139,19 @@ def _file(path: str, unpacked: int | None = None) -> Contents:
     if begin.lstrip().startswith(b"program"):
         parsed = _parsed(data, path)
         return Contents(path, "program text", program=parsed, files=ModelFiles(path))
-    if begin[0] != _BLOCK and _PIR not in data[:_BEGIN]:
+    if begin[0] != _BLOCK and not _is_pir(data):
         raise FileFormatError(
             f"{path}: expected a program, tensors, a pickle of arrays, .npy, .npz or safetensors "
             f"at byte 0, found {begin[:8].hex(' ')}"
         )
     program = program_from_bytes(data, path)
-    return Contents(path, "program", program=program, files=ModelFiles(path))
+    files = ModelFiles(path, is_pir=_is_pir(data))
+    return Contents(path, "program", program=program, files=files)
+
+
+def _is_pir(data: bytes) -> bool:
+    """Whether a program is one of Paddle 3."""
+    return _PIR in data[:_BEGIN]
 
 
 def _parsed(data: bytes, path: str) -> Program:
@@ -258,6 +267,7 @@ def _folder(path: str) -> Contents:
     files = sorted(_files_in(path))
     if MODEL in files:
         return _model(path, os.path.join(path, MODEL), None)
+    _refuse_several(path, files)
     programs = [name for name in files if _is_program(path, name)]
     states = [name for name in files if name.endswith(PARAMETERS)]
     if len(states) == 1 and all(name.startswith(states[0][: -len(PARAMETERS)]) for name in files):
@@ -267,12 +277,29 @@ def _folder(path: str) -> Contents:
     return _any_folder(path, files)
 
 
+def _refuse_several(folder: str, files: Sequence[str]) -> None:
+    """Refuse a folder of models, which are named one by one.
+
+    Raises:
+        FileFormatError: lists them.
+    """
+    folders = [os.path.dirname(name) for name in files if os.path.basename(name) == MODEL]
+    stems = dict.fromkeys(stem_of(name) for name in files if _is_program(folder, name))
+    models = [os.path.join(folder, name) for name in sorted([*folders, *stems])]
+    if folders or len(models) > 1:
+        more = ", ..." if len(models) > 20 else ""
+        raise FileFormatError(
+            f"{folder}: expected one model, found a folder of {quantity(len(models), 'model')}; "
+            f"give the path of one: {', '.join(map(printable, models[:20]))}{more}"
+        )
+
+
 def _is_program(folder: str, name: str) -> bool:
     """Whether a file is a program by its ending, and where others have that ending, its begin."""
     if not name.endswith(PROGRAMS) or name.endswith(PROGRAM):
         return name.endswith(PROGRAM)
     with open_source(os.path.join(folder, name)) as source:
-        return _PIR in source.take(min(source.size, _BEGIN), "the begin of the file")
+        return _is_pir(source.take(min(source.size, _BEGIN), "the begin of the file"))
 
 
 def _any_folder(path: str, files: list[str]) -> Contents:
@@ -314,16 +341,18 @@ def _files_in(folder: str) -> Iterator[str]:
 
 def _model(folder: str, path: str, params: Any) -> Contents:
     """A model to be served."""
-    program = program_from_bytes(read_bytes(path), path)
+    data = read_bytes(path)
+    program = program_from_bytes(data, path)
     names = saved_names(program)
     if params is None:
         beside = [name for name in _files_in(folder) if name != os.path.basename(path)]
         if names and len(beside) == 1 and beside[0] not in names:
             params = beside[0]
     shown = stem_of(path) if path.endswith(PROGRAMS) else folder or os.curdir
-    contents = Contents(shown, "inference model", program=program, files=ModelFiles(path))
+    contents = Contents(shown, "inference model", program=program)
+    contents.files = ModelFiles(path, is_pir=_is_pir(data))
     if params is not None and os.path.exists(os.path.join(folder, params)):
-        contents.files = ModelFiles(path, params)
+        contents.files = replace(contents.files, values=params)
         with open_source(os.path.join(folder, params)) as source:
             tensors = []
             while source.left:
@@ -339,7 +368,7 @@ def _model(folder: str, path: str, params: Any) -> Contents:
     return contents
 
 
-def with_values_beside(contents: Contents) -> Contents:
+def _with_values_beside(contents: Contents) -> Contents:
     """The whole model where a file of its program was read, and the values of its variables lie
     beside; else what was read.
     """

@@ -12,7 +12,7 @@ from ..ir.text import program_text
 from ..proto.state import MODEL as PROGRAM
 from ..proto.state import as_array, write_state
 from .arrays import write_npy, write_npz, write_safetensors
-from .contents import COMBINED, Contents, read, saved_names, with_values_beside
+from .contents import COMBINED, Contents, read, saved_names
 from .inference import MODEL
 from .streams import write_tensors
 from .variables import write_variables
@@ -66,7 +66,7 @@ def convert(
     array([0, 1, 2])
     """
     wanted = checked_format(target, format)
-    contents = with_values_beside(read(source))
+    contents = read(source)
     write_contents(contents, target, wanted, call_sites)
     return contents
 
@@ -82,7 +82,13 @@ def checked_format(target: Path, format: str | None, endings: str = "") -> str:
     Raises:
         ArgumentError: it is unknown.
     """
-    wanted = format or _format_of(os.fspath(target), endings)
+    path = os.fspath(target)
+    if path.endswith(".json"):
+        raise ArgumentError(
+            f"{path!r} names a program of Paddle 3, a form that is read and not written; write a "
+            ".pdmodel, which Paddle 2 reads, or a .txt file"
+        )
+    wanted = format or _format_of(path, endings)
     if wanted not in FORMATS:
         raise ArgumentError(
             f"expected one of the formats {', '.join(FORMATS)}, got {wanted!r}"

@@ -15,7 +15,7 @@ from ..ground.dtypes import Kind, as_dtype
 from ..ground.files import Path
 from ..ground.quoting import escaping
 from ..ground.values import LoDTensor, bare
-from ..io.contents import read, with_values_beside
+from ..io.contents import read
 from ..io.inference import ends_of, inference_program
 from ..io.variables import is_persistable
 from ..ir.analysis import writes_of
@@ -191,7 +191,7 @@ def source_of(source: Any, scope: Any) -> tuple[Program, Any, str]:
             f"expected a program, or the path of one, to export, got {source!r:.60} of type "
             f"{type(source).__name__}"
         )
-    contents = with_values_beside(read(source))
+    contents = read(source)
     if contents.program is None:
         raise ArgumentError(f"{contents.path} ({contents.kind}) holds no program to export")
     return contents.program, contents.variables.get, contents.path

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import FileError, FileFormatError, UsageError
 from ..ground.files import Transaction, inside
 from ..ground.values import LoDTensor, SelectedRows
-from ..io.contents import Contents, saved_names, with_values_beside
+from ..io.contents import COMBINED, Contents, saved_names
 from ..io.conversion import checked_format, write_contents
 from ..io.inference import append_fetch_ops, prepend_feed_ops
 from ..io.variables import write_variables
@@ -21,6 +21,7 @@ from ..ir.program import Program
 from ..ir.text import program_text
 from ..onnx import export, load
 from ..onnx.contents import ENDING, contents_of, read_file
+from ..proto.state import MODELS, stem_of
 from ..scope import Scope
 
 _TEXT = "program text"
@@ -124,7 +125,7 @@ def read_model(path: str) -> SavedModel:
         names = saved_names(served)
         contents.variables = {name: contents.variables[name] for name in names}
     else:
-        contents = with_values_beside(read_file(path))
+        contents = read_file(path)
     if contents.program is None:
         raise FileError(f"{path}: expected a program, found {contents.kind}")
     return SavedModel(path, contents.program, contents.variables, contents)
@@ -141,9 +142,17 @@ def check_target(target: str, sources: Sequence[SavedModel]) -> None:
         UsageError: says what to do.
         ArgumentError: the format is unknown.
     """
-    if any(_is_same(target, source) for source in sources):
+    same = next(
+        (source for source in sources if is_source(target, source.path, source.contents)), None
+    )
+    if same is not None:
+        here = "" if _is_pir(same) else ", or say --in-place instead of -o"
+        raise UsageError(f"{target} is what was read; write it elsewhere{here}")
+    shared = next((each for each in sources if _shares_values(target, each)), None)
+    if shared is not None:
         raise UsageError(
-            f"{target} is what was read; write it elsewhere, or say --in-place instead of -o"
+            f"{target} would take its values from {shared.path}.pdiparams, and overwrite those of "
+            "the model that was read; write it elsewhere, or under another name"
         )
     crowded = next((source for source in sources if _has_no_room_beside(target, source)), None)
     if crowded is not None:
@@ -180,11 +189,16 @@ def write_model(model: SavedModel, target: str) -> str:
 
 
 def check_in_place(model: SavedModel) -> None:
-    """Refuse to write over what is no program or model alone.
+    """Refuse to write over what is no program or model alone, or of a form that is read only.
 
     Raises:
         UsageError: says what to do.
     """
+    if _is_pir(model):
+        raise UsageError(
+            f"{model.path} is a program of Paddle 3, a form that is read and not written; write "
+            "the changed one in the form of Paddle 2 or as a text: -o NAME.pdmodel, or -o NAME.txt"
+        )
     if model.contents.files is None and not model.path.endswith(ENDING):
         raise UsageError(
             f"{model.path} ({model.contents.kind}) holds more than a program and its values; write "
@@ -250,22 +264,42 @@ def _remove_old(
             os.unlink(path)
 
 
-def _is_same(target: str, source: SavedModel) -> bool:
-    """Whether a target is what was read, or the folder that holds it."""
-    places = source.contents.files
-    known = {source.path, source.contents.path}
+def is_source(target: str, path: str, contents: Contents) -> bool:
+    """Whether a target is what was read, or the folder that holds it.
+
+    Args:
+        target: what is to be written.
+        path: what was named to be read.
+        contents: all that was read.
+    """
+    places = contents.files
+    known = {path, contents.path}
     if places is not None:
         known.add(places.program)
-        known.add(places.program.removesuffix(".pdmodel"))
+        known.add(stem_of(places.program))
         if os.path.basename(places.program) == "__model__":
             known.add(os.path.dirname(places.program) or os.curdir)
     return any(is_same_file(target, each) for each in known)
 
 
+def _is_pir(model: SavedModel) -> bool:
+    """Whether a model was read from the form of Paddle 3."""
+    return model.contents.files is not None and model.contents.files.is_pir
+
+
+def _shares_values(target: str, source: SavedModel) -> bool:
+    """Whether a target's values would lie in the file of those of a source."""
+    places = source.contents.files
+    if places is None or not places.values or not target.endswith(MODELS):
+        return False
+    values = os.path.join(os.path.dirname(places.program), places.values)
+    return is_same_file(stem_of(target) + COMBINED, values)
+
+
 def _has_no_room_beside(target: str, source: SavedModel) -> bool:
     """Whether a target lies in a folder that holds a program and one file of values alone."""
     places = source.contents.files
-    if places is None or not places.values or places.program.endswith(".pdmodel"):
+    if places is None or not places.values or places.program.endswith(MODELS):
         return False
     folder = os.path.realpath(os.path.dirname(places.program) or os.curdir)
     return os.path.realpath(target).startswith(folder + os.sep)

@@ -83,7 +83,7 @@ def test_what_is_not_fed_is_said_as_the_line_that_works(model, capsys):
     status, text = failed(capsys, "run", model)
     assert status == 2
     line = f"fluidlite run {model} --feed x=zeros"
-    assert text.endswith(f"is fed x, too: {line}\n")
+    assert text.endswith(f"needs --feed for: x; for example: {line}\n")
     assert command(line.split()[1:]) == 0
     assert "float32[1, 1]" in capsys.readouterr().out
 

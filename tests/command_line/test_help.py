@@ -122,6 +122,45 @@ def test_sequences_that_do_not_fit_are_refused(model, tmp_path, capsys, sequence
     assert not target.exists()
 
 
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["words=[[1],[2]]"], "variable 'words' is fed rows of sequences: .*--sequences words=2"),
+        (["words=[[1.5]]"], "'words' is of int64; expected numbers of that type, got 1.5"),
+        (["words=zeros"], "model needs --feed for: more; for example: .*--feed more=zeros"),
+        (["words=zeros", "more=zeros", "--sequences=words=1,2"], ""),
+        (["words=[[1],[2],[3]]", "more=ones", "--sequences=words=3"], ""),
+        (["words=ones", "more=ones"], ""),
+    ],
+)
+def test_run_is_fed_sequences_and_exact_numbers(model, capsys, words, said):
+    feeds = [text if text[:2] == "--" else f"--feed={text}" for text in words]
+    status = main(["run", str(model), *feeds])
+    output = capsys.readouterr()
+    assert (status != 0) == bool(said) and re.search(said, output.err)
+    assert said or output.out.startswith("save_infer_model/scale_0.tmp_0 float32[")
+
+
+def test_plan_is_fed_sequences(model, capsys):
+    assert main(["plan", str(model), "--batch-size", "2", "--sequences", "words=2,3"]) == 0
+    assert main(["plan", str(model)]) == 0
+    assert "== kernels" in capsys.readouterr().out
+
+
+def test_convert_does_not_write_over_its_source(model, capsys):
+    before = (model / "__model__").read_bytes()
+    assert main(["convert", str(model), str(model / "__model__"), "--strip"]) == 2
+    assert "is what was read; write it elsewhere" in capsys.readouterr().err
+    assert (model / "__model__").read_bytes() == before
+
+
+def test_a_picture_without_matplotlib_is_refused_in_one_line(model, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["draw", str(model), "-o", str(tmp_path / "net.png")]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "pip install matplotlib" in said
+
+
 @pytest.mark.parametrize("file", ["model", "__model__.bin", "a.pdmodel", "net.program"])
 def test_a_folder_is_shown_whatever_its_program_is_called(tmp_path, capsys, file):
     program, startup = fluid.Program(), fluid.Program()

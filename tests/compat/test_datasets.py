@@ -7,6 +7,7 @@ import json
 import re
 import struct
 import tarfile
+import traceback
 import zlib
 from pathlib import Path
 
@@ -76,6 +77,8 @@ def test_a_missing_file_is_named_with_the_place_where_it_belongs(dataset, tmp_pa
     with pytest.raises(MissingDataError, match=re.escape(str(tmp_path / file))) as error:
         getattr(getattr(dataset, module), function)()
     assert "--synthetic-data" in str(error.value)
+    lines = [frame.filename for frame in traceback.extract_tb(error.tb)]
+    assert not any("fluidlite/compat" in line for line in lines)
 
 
 def test_the_home_of_data_is_the_one_of_then(dataset):

@@ -39,7 +39,7 @@ def written(write, value):
 KINDS = {
     "fc/inference": ("inference model", 2),
     "fc/inference_combined": ("inference model", 2),
-    "fc/inference/__model__": ("program", 0),
+    "fc/inference/__model__": ("inference model", 2),
     "fc/params": ("variables", 2),
     "fc/params_combined": ("combined tensors", 2),
     "fc/persistables": ("variables", 5),
@@ -77,9 +77,22 @@ def test_values_are_those_that_were_saved(tmp_path):
     assert isinstance(rows, SelectedRows) and rows.rows() == [1, 7, 4]
 
 
+def test_a_folder_of_models_is_refused_with_their_paths(tmp_path):
+    fluid.layers.fc(fluid.data("x", [None, 3]), 2)
+    data = fluid.default_main_program().to_bytes()
+    for path in ("a/net.pdmodel", "a/other.pdmodel", "b/one/__model__", "b/two/__model__"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    for folder, names in (("a", ("net", "other")), ("b", ("one", "two"))):
+        with pytest.raises(fluid.errors.FileFormatError, match="a folder of 2 models") as refused:
+            fluid.io.read(tmp_path / folder)
+        listed = ", ".join(str(tmp_path / folder / name) for name in names)
+        assert str(refused.value).endswith(f"give the path of one: {listed}")
+
+
 KINDS_2 = {
     "dense": ("inference model", ["fc_1.b_0", "fc_1.w_0"]),
-    "dense.pdmodel": ("program", []),
+    "dense.pdmodel": ("inference model", ["fc_1.b_0", "fc_1.w_0"]),
     "dense.pdiparams": ("combined tensors", ["fc_1.b_0", "fc_1.w_0"]),
     "train": ("training state", ["fc_1.w_0", "fc_1.b_0"]),
     "net4.pdparams": ("state", ["0.weight", "0.bias", "2.weight", "2.bias"]),

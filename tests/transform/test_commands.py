@@ -1,7 +1,10 @@
 """The commands that change models write them at once or not at all."""
 
+import base64
+import gzip
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from fluidlite.command_line.cli import main
 from fluidlite.command_line.completion import SHELLS
 from fluidlite.transform.saved_models import read_model
 
+PADDLE3 = Path(__file__).parents[1] / "data" / "paddle_3" / "programs.json.gz"
 COMMANDS = ["cut", "rename", "set-attr", "replace", "merge", "transform", "verify", "apply"]
 
 
@@ -106,6 +110,34 @@ def test_each_form_is_changed_in_place(models, form, capsys):
         assert all(map(np.array_equal, before, after))
         assert main(["rename", form, "image=x", "weight=fc_0.w_0", "--in-place"]) == 0
         assert {*files()} == names
+
+
+@pytest.fixture
+def of_paddle3(tmp_path, monkeypatch):
+    """A model of Paddle 3, in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    model = json.loads(gzip.decompress(PADDLE3.read_bytes()))["nn_Dw"]
+    Path("net.json").write_text(model["program"], encoding="utf-8")
+    Path("net.pdiparams").write_bytes(base64.b64decode(model["values"]))
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["net", "--in-place"], "write the changed one in the form of Paddle 2 .*-o NAME.pdmodel"),
+        (["net.json", "--in-place"], "is a program of Paddle 3, a form that is read and not"),
+        (["net", "-o", "net.json"], "net.json is what was read; write it elsewhere\n"),
+        (["net", "-o", "other.json"], "'other.json' names a program of Paddle 3, a form that"),
+        (["net", "-o", "net.pdmodel"], "overwrite those of the model that was read"),
+    ],
+)
+def test_a_model_of_paddle_3_is_written_in_another_form_only(of_paddle3, words, said, capsys):
+    output = read_model("net").program.global_block().ops[-1].input("X")[0]
+    status = 1 if "other.json" in words else 2
+    message = refused(capsys, "rename", *words, f"{output}=y", status=status)
+    assert re.search(said, message)
+    assert main(["rename", "net", f"{output}=y", "-o", "other.pdmodel"]) == 0
+    assert main(["verify", "net", "other"]) == 0
 
 
 @pytest.mark.parametrize("form", ["model", "combined", "pd/net", "net.txt"])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...dataset.formats.cifar import pictures
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, images
 
@@ -58,3 +59,6 @@ def train10(cycle: bool = False) -> Reader:
 def test10(cycle: bool = False) -> Reader:
     """A reader of the 10,000 test samples of 10 classes."""
     return _reader(10, "test", "test_batch", cycle)
+
+
+api_boundaries(globals())

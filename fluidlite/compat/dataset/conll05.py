@@ -8,6 +8,7 @@ from typing import Any
 from ...dataset.formats.roles import PROPS, UNKNOWN, WORDS, numbers, sentences, tags_of
 from ...dataset.formats.roles import load_dict as load_dict
 from ...dataset.formats.roles import load_label_dict as load_label_dict
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import TEST, Reader, reader
 
@@ -93,3 +94,6 @@ def test() -> Reader:
         return reader("conll05", TEST, _made_sample)
     corpus = corpus_reader(file_of(_FOLDER, "conll05st-tests.tar.gz"), WORDS, PROPS)
     return reader_creator(corpus, *get_dict())
+
+
+api_boundaries(globals())

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dataset.formats.matlab import matrix as matrix
 from ...ground.spellings import Spelling
+from ...ground.tracebacks import api_boundaries
 from ...reader import map_readers, xmap_readers
 from .homes import archive, fetch, file_of, is_synthetic
 from .image import load_image_bytes, simple_transform
@@ -120,3 +121,6 @@ train, test, valid = (
         ("valid", "A reader of the samples for validation.", VALID_FLAG, test_mapper, ("cycle",)),
     )
 )
+
+
+api_boundaries(globals())

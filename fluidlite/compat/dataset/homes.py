@@ -17,6 +17,7 @@ from ...dataset.formats.archives import archive as archive
 from ...errors import ArgumentError, FileError
 from ...ground import state
 from ...ground.files import read_bytes, usable_path
+from ...ground.tracebacks import api_boundaries
 from ..served import synthetic_data
 
 _home: state.StateSlot[str] = state.slot(
@@ -157,3 +158,6 @@ def cluster_files_reader(
                     yield from loader(file)
 
     return read
+
+
+api_boundaries(globals())

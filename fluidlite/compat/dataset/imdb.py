@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...dataset.formats.reviews import numbered, tokenized
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, reader, sentence
 
@@ -99,3 +100,6 @@ def test(word_idx: Mapping[Any, int]) -> Reader:
         word_idx: the words' numbers.
     """
     return _reader("test", word_idx, TEST)
+
+
+api_boundaries(globals())

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...dataset.formats.treebank import numbered, samples, sentences
 from ...dataset.formats.treebank import word_count as word_count
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, reader, sentence
 
@@ -93,3 +94,6 @@ def test(word_idx: Mapping[Any, int], n: int, data_type: int = DataType.NGRAM) -
         word_idx, n, data_type: as of :func:`reader_creator`.
     """
     return _reader("valid", word_idx, n, data_type, TEST)
+
+
+api_boundaries(globals())

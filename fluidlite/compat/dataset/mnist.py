@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...dataset.formats.idx import digits
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, images
 
@@ -47,3 +48,6 @@ def train() -> Reader:
 def test() -> Reader:
     """A reader of the 10,000 test samples."""
     return _reader("t10k", TEST)
+
+
+api_boundaries(globals())

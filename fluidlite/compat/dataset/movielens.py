@@ -8,6 +8,7 @@ from typing import Any
 
 from ...dataset.formats.films import AGES, Catalogue, Film, Watcher, read
 from ...ground import state
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import Reader, generator
 
@@ -147,3 +148,6 @@ def max_user_id() -> int:
 def max_job_id() -> int:
     """The greatest number of an occupation."""
     return max(user.job_id for user in _held().users.values())
+
+
+api_boundaries(globals())

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import generator
 
@@ -174,3 +175,6 @@ def __reader__(
 
 train: Callable[..., Iterator[Any]] = partial(__reader__, filepath="MQ2007/Fold1/train.txt")
 test: Callable[..., Iterator[Any]] = partial(__reader__, filepath="MQ2007/Fold1/test.txt")
+
+
+api_boundaries(globals())

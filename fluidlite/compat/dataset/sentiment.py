@@ -13,6 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import reader, sentence
 
@@ -84,3 +85,6 @@ def train() -> Iterator[Any]:
 def test() -> Iterator[Any]:
     """The other 400."""
     return reader_creator(load_sentiment_data()[NUM_TRAINING_INSTANCES:])
+
+
+api_boundaries(globals())

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dataset.formats.houses import houses, prepared
 from ...ground import state
+from ...ground.tracebacks import api_boundaries
 from ..refused import NotServedError
 from .homes import fetch, file_of, is_synthetic
 from .made import Reader, generator
@@ -100,3 +101,6 @@ def fluid_model() -> Any:
         NotServedError: always.
     """
     raise NotServedError("fluidlite has no uci_housing.fluid_model: train a model and save it")
+
+
+api_boundaries(globals())

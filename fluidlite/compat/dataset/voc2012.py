@@ -12,6 +12,7 @@ from ...dataset.formats.voc import DATA_FILE as DATA_FILE
 from ...dataset.formats.voc import LABEL_FILE as LABEL_FILE
 from ...dataset.formats.voc import SET_FILE as SET_FILE
 from ...dataset.formats.voc import members_of
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .image import pillow
 from .made import Reader, reader
@@ -66,3 +67,6 @@ def test() -> Reader:
 def val() -> Reader:
     """A reader of the 1,449 samples for validation."""
     return _reader("val")
+
+
+api_boundaries(globals())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...dataset.formats.translations import END, START, UNK, listed_words, pairs, short_samples
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader, reader, sentence
 
@@ -93,3 +94,6 @@ def get_dict(dict_size: int, reverse: bool = True) -> tuple[Any, Any]:
     if not reverse:
         return dicts
     return tuple({number: word for word, number in each.items()} for each in dicts)  # type: ignore[return-value]
+
+
+api_boundaries(globals())

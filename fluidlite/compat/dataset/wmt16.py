@@ -7,6 +7,7 @@ from typing import Any
 
 from ...dataset.formats.translations import MARKS, counted_words, pairs, samples
 from ...errors import ArgumentError
+from ...ground.tracebacks import api_boundaries
 from .homes import fetch, file_of, is_synthetic
 from .made import TEST, TRAIN, Reader
 from .wmt14 import made_pairs
@@ -102,3 +103,6 @@ def get_dict(lang: str, dict_size: int, reverse: bool = False) -> dict[Any, Any]
     else:
         found = _dict(_archive(), size, lang)
     return {number: word for word, number in found.items()} if reverse else found
+
+
+api_boundaries(globals())
