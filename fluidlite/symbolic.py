@@ -19,7 +19,8 @@ from .eager.recording import TensorRecord
 from .eager.storage import Storage
 from .eager.tensor import Tensor
 from .errors import ArgumentError, InplaceError
-from .functions.items import get_item, set_item
+from .functions.bounds_in_run import cut, has_bounds_in_run, put
+from .functions.items import get_item
 from .functions.mixing import WIDER, Promotion
 from .functions.noise import exponential_like, normal_like, uniform_like
 from .functions.put_back import WHOLES, is_view, put_back
@@ -92,6 +93,8 @@ def item(x: Variable, index: Any) -> Variable:
         x: a variable.
         index: numbers, slices and ``...`` make fluid's operators; what else tensors take, others.
     """
+    if has_bounds_in_run(index):
+        x, index = cut(x, index)
     entries = index if isinstance(index, tuple) else (index,)
     if not all(map(_is_plain, entries)):
         return get_item(x, index)
@@ -108,7 +111,7 @@ def put_item(x: Variable, index: Any, value: Any) -> None:
         index: what tensors take.
         value: a variable, an array or a number.
     """
-    _write(x, lambda old: set_item(old, index, value))
+    _write(x, lambda old: put(old, index, value))
 
 
 def _count(entries: tuple[Any, ...]) -> int:
@@ -119,7 +122,8 @@ def _count(entries: tuple[Any, ...]) -> int:
 def _is_plain(entry: Any) -> bool:
     """Whether fluid's operators take an entry of an index."""
     if isinstance(entry, Variable):
-        return entry.dtype.dtype.kind in "iu" and entry.shape in ((), (1,))
+        is_one = entry.shape == () or (entry.shape == (1,) and not state.builds.get())
+        return entry.dtype.dtype.kind in "iu" and is_one
     is_number = isinstance(entry, np.ndarray) and entry.size == 1 and entry.dtype.kind in "iu"
     is_mask = isinstance(entry, bool) and (calls_append() or state.builds.get())
     return is_number or (isinstance(entry, (int, np.integer, slice, type(...))) and not is_mask)
@@ -492,7 +496,7 @@ def _write_whole(x: Variable, shape: Any) -> None:
     if op.type == "squeeze2":  # a row that a loop has gathered
         if before is not None and before.type == "gather":
             index = find(before.input("Index")[0])
-            _write(find(before.input("X")[0]), lambda old: set_item(old, index, x))
+            _write(find(before.input("X")[0]), lambda old: put(old, index, x))
     elif is_view(op, whole, before) and (before is not None or whole.stop_gradient):
         view = x if x.shape == shape else x.reshape(list(shape))
         _write(whole, lambda old: put_back(op, old, view))

@@ -291,11 +291,13 @@ def arange(
 
 def _range_in_run(start: Any, end: Any, step: Any, dtype: Any) -> Any:
     """:func:`arange` of numbers some of which a program computes."""
-    like = next(v for v in (start, end, step) if appends([v]) is not None)
-    kind = _type(dtype, like.array.dtype)
+    bounds = start, end, step
+    like = next(v for v in bounds if appends([v]) is not None)
+    kinds = [np.asarray(v.array if isinstance(v, Operand) else v).dtype.kind for v in bounds]
+    kind = _type(dtype, np.dtype("int64") if set(kinds) <= {"i", "u"} else like.array.dtype)
     ends = [
         cast_to(v, kind) if isinstance(v, Operand) else like.results(np.asarray([v], kind))
-        for v in (start, end, step)
+        for v in bounds
     ]
     return eager.range(*ends)
 

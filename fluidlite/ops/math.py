@@ -6,6 +6,8 @@ import functools
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType, Kind
 from ..ground.values import SelectedRows
@@ -475,15 +477,18 @@ class clip(Op):
 
     Min: one number to use instead of ``min``.
     Max: one number to use instead of ``max``.
+    takes_integers: paddle 2's form: of integers, too; bounds lose their fractions.
     """
 
     signature = "X, Min?!, Max?! -> Out"
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True, rows=("X",))
     min: float = REQUIRED
     max: float = REQUIRED
+    takes_integers: bool = attr(False, edition=True)
 
     def infer(self, X: Spec, Min: Spec | None, Max: Spec | None) -> Spec:
-        same_float(X=X, Min=Min, Max=Max)
+        if not (self.takes_integers and X.dtype.dtype.kind in "iu"):
+            same_float(X=X, Min=Min, Max=Max)
         need_one(Min=Min, Max=Max)
         if Min is None and Max is None and not self.min < self.max:
             raise AttributeValueError(
@@ -506,12 +511,20 @@ class clip(Op):
                 return rows.with_value(self.run(xp, rows.value, Min, Max))
             X = X.to_dense()
         low, high = self.bounds(Min, Max)
-        low = low if Min is None else xp.reshape(low, ())
-        high = high if Max is None else xp.reshape(high, ())
+        low = _bound_in(X.dtype, low) if Min is None else xp.reshape(low, ())
+        high = _bound_in(X.dtype, high) if Max is None else xp.reshape(high, ())
         return xp.clip(X, low, high)
 
     def grad(self, f: Any, X: Value, Min: Value, Max: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut * between(f, X, *self.bounds(Min, Max)))
+
+
+def _bound_in(dtype: Any, bound: float) -> float:
+    """A bound as an element type holds it."""
+    if dtype.kind not in "iu":
+        return bound
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return most if bound >= most else least if bound <= least else int(bound)
 
 
 class clip_by_norm(Op):

@@ -63,7 +63,8 @@ def arange(start: Any, end: Any, step: Any, dtype: Any, *given: Any) -> Any:
         start, end = 0, start
     bounds = start, end, step
     if dtype is None and any(isinstance(bound, Variable) for bound in bounds):
-        dtype = next(bound.dtype for bound in bounds if isinstance(bound, Variable))
+        told = next(bound.dtype for bound in bounds if isinstance(bound, Variable))
+        dtype = told if told.is_continuous else "int64"
     elif dtype is None:
         whole = all(isinstance(bound, (int, np.integer)) for bound in bounds)
         dtype = "int64" if whole else get_default_dtype()

@@ -340,6 +340,26 @@ def test_slices_that_run_backwards_to_minus_one_end_with_the_first_element(stop)
     assert numbers.tolist() == [9, 8, 7, 3, 4, 5]
 
 
+def test_slices_have_bounds_that_a_run_knows():
+    with static.program_guard(static.Program()):
+        x = static.data("x", [2, 3])
+        x.stop_gradient = False
+        one, two = paddle.full([], 1, "int64"), paddle.full([1], 2, "int64")
+        cut = x[:one, None, two:]
+        again = static.setitem(x, (slice(None), slice(one, two)), 7.0)
+        (slope,) = static.gradients([(cut * cut).sum() + (again * again).sum()], [x])
+        fetched = [cut, again, slope, x[:, two:one:-1], x[one - 1 : two, [0, 2]], x[two - 1]]
+        values = static.Executor().run(feed={"x": ROWS}, fetch_list=fetched)
+    assert [each.tolist() for each in values] == [
+        [[[0]]],
+        [[-2, 7, 0], [1, 7, 3]],
+        [[-4, 0, 0], [2, 0, 6]],
+        [[0], [3]],
+        [[-2, 0], [1, 3]],
+        [[1, 2, 3]],
+    ]
+
+
 def test_programs_take_parts_without_elements():
     def parts(x):
         x.stop_gradient = False

@@ -7,7 +7,7 @@ from typing import Any
 
 from ... import backward, io, layers
 from ...errors import ArgumentError
-from ...functions.items import set_item
+from ...functions.bounds_in_run import put
 from ...ground.files import Path
 from ...ground.public_names import list_public_names
 from ...ground.spellings import Spelling
@@ -123,7 +123,7 @@ def setitem(x: Variable, index: Any, value: Any) -> Variable:
     >>> paddle.static.Executor().run(fetch_list=[y])
     [array([5., 1.], dtype=float32)]
     """
-    result: Variable = set_item(x, index, value)
+    result: Variable = put(x, index, value)
     return result
 
 

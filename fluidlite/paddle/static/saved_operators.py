@@ -128,6 +128,13 @@ def _swapped(ndim: int) -> list[int]:
     return [*range(ndim - 2), ndim - 1, ndim - 2]
 
 
+def _matmul(f: Any, op: Any, X: Any, Y: Any) -> Any:
+    """That of fluid 1.8 has no kernel for complex numbers."""
+    if op.alpha != 1 or min(len(X.shape), len(Y.shape)) < 2:
+        return None
+    return f.matmul_v2(X, Y, trans_x=op.transpose_X, trans_y=op.transpose_Y)
+
+
 def _largest_in_parts(f: Any, op: Any, X: Any) -> Any:
     """Adaptive maxima: those of ``pool2d`` have windows of one size in paddle 2."""
     if not op.adaptive or op.pooling_type != "max" or op.data_format in ("NHWC", "NDHWC"):
@@ -229,6 +236,7 @@ RULES: dict[str, Rule] = {
     "gcd": _gcd,
     "lcm": _lcm,
     "leaky_relu_v2": _as("leaky_relu", "alpha"),
+    "matmul": _matmul,
     "maximum": _as("elementwise_max", "axis"),
     "minimum": _as("elementwise_min", "axis"),
     "pad2d": _pad2d,
@@ -240,6 +248,7 @@ RULES: dict[str, Rule] = {
     "put_along": lambda f, op, X, Index, Value: f.put_along_axis(X, Index, Value, Axis=op.axis),
     "put_item": put_item,
     "remainder": _as("elementwise_mod", "axis", floored=True),
+    "rnn_memory_helper": _as("assign"),
     "squeeze": _as("squeeze2", "axes"),
     "take_along": lambda f, op, X, Index: f.take_along_axis(X, Index, Axis=op.axis),
     "take_diagonal": lambda f, op, X: f.diagonal(X, offset=op.offset, axis1=op.dim1, axis2=op.dim2),
@@ -280,13 +289,18 @@ def _size_of_out(op: Operator) -> None:
         op.set_attr("output_size", list(op.block.var_recursive(op.output("Out")[0]).shape[2:]))
 
 
-def _with_output(slot: str, dtype: DType) -> Callable[[Operator], None]:
-    """What gives an operator an output that paddle 2 always has."""
+def _type_of_out(op: Operator) -> None:
+    op.set_attr("dtype", int(op.block.var_recursive(op.first_output).dtype))
+
+
+def _with_output(slot: str, dtype: DType | None = None) -> Callable[[Operator], None]:
+    """What gives an operator an output that paddle 2 always has, of a type, or of that of X."""
 
     def change(op: Operator) -> None:
         if not op.outputs.get(slot):
             name = unique_name.generate(f"{op.first_output}.{slot.lower()}")
-            op.block.declare(Variable(op.block, name, shape=[-1], dtype=dtype))
+            like = dtype or op.block.var_recursive(op.input("X")[0]).dtype
+            op.block.declare(Variable(op.block, name, shape=[-1], dtype=like))
             op.set_output(slot, name)
 
     return change
@@ -294,9 +308,11 @@ def _with_output(slot: str, dtype: DType) -> Callable[[Operator], None]:
 
 #: type -> what changes the operator itself
 CHANGES: dict[str, Callable[[Operator], None]] = {
+    "eigvalsh": _with_output("Eigenvectors"),
     "flip": _axis_of_dims,
     "graph_send_recv": _with_output("Dst_count", DType.INT32),
     "graph_send_ue_recv": _with_output("Dst_count", DType.INT32),
+    "linspace": _type_of_out,
     "roll": _axis_of_dims,
     "segment_pool": _with_output("SummedIds", DType.FP32),
     "split": _axis_from_front,
