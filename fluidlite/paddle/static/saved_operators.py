@@ -263,8 +263,22 @@ def _axis_of_dims(op: Operator) -> None:
         op.set_attr("axis", op.attr("dims"))
 
 
+def _bounds_in_run(op: Operator) -> None:
+    """Bounds that a run knows have a number and a flag as well, without which paddle breaks off."""
+    axes = op.attr("axes")
+    names = [name for name in ("starts", "ends", "strides") if op.has_attr(name)]
+    if any(len(op.attr(name)) != len(axes) for name in names):
+        for name in names:
+            if len(op.attr(name)) != len(axes):
+                op.set_attr(name, [1 if name == "strides" else -1] * len(axes))
+        op.set_attr("infer_flags", [-1] * len(axes))
+
+
 def _as_cut_there(op: Operator) -> None:
     """A slice that runs backwards beyond the first element ends at -1."""
+    if any(map(op.inputs.get, ("StartsTensorList", "EndsTensorList", "StridesTensorList"))):
+        _bounds_in_run(op)
+        return
     axes, strides = op.attr("axes"), op.attr("strides")
     if not op.attr("infer_flags"):
         op.set_attr("infer_flags", [1] * len(axes))
@@ -315,6 +329,7 @@ CHANGES: dict[str, Callable[[Operator], None]] = {
     "linspace": _type_of_out,
     "roll": _axis_of_dims,
     "segment_pool": _with_output("SummedIds", DType.FP32),
+    "slice": _bounds_in_run,
     "split": _axis_from_front,
     "strided_slice": _as_cut_there,
     "unpool": _size_of_out,
