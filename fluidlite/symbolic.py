@@ -19,7 +19,7 @@ from .eager.recording import TensorRecord
 from .eager.storage import Storage
 from .eager.tensor import Tensor
 from .errors import ArgumentError, InplaceError
-from .functions.bounds_in_run import cut, has_bounds_in_run, put
+from .functions.bounds_in_run import cut, put
 from .functions.items import get_item
 from .functions.mixing import WIDER, Promotion
 from .functions.noise import exponential_like, normal_like, uniform_like
@@ -93,13 +93,13 @@ def item(x: Variable, index: Any) -> Variable:
         x: a variable.
         index: numbers, slices and ``...`` make fluid's operators; what else tensors take, others.
     """
-    if has_bounds_in_run(index):
-        x, index = cut(x, index)
+    x, index = cut(x, index)
     entries = index if isinstance(index, tuple) else (index,)
     if not all(map(_is_plain, entries)):
         return get_item(x, index)
     part: Variable = x.block.program.current_block().builder("tmp").item(x, index)
-    whole = state.builds.get() and part.shape == (1,) and _count(entries) == len(x.shape)
+    dropped = [each for each in entries if not isinstance(each, (slice, type(...)))]
+    whole = state.builds.get() and part.shape == (1,) and len(dropped) == len(x.shape)
     return _builder(part).reshape2(part, shape=()) if whole else part
 
 
@@ -112,11 +112,6 @@ def put_item(x: Variable, index: Any, value: Any) -> None:
         value: a variable, an array or a number.
     """
     _write(x, lambda old: put(old, index, value))
-
-
-def _count(entries: tuple[Any, ...]) -> int:
-    """How many dimensions an index takes away."""
-    return sum(not isinstance(each, (slice, type(...))) for each in entries)
 
 
 def _is_plain(entry: Any) -> bool:

@@ -28,13 +28,16 @@ def _is_open(part: slice) -> bool:
     return any(isinstance(n, Operand) and n.appends is not None for n in bounds)
 
 
-def cut(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A variable between such bounds, and what the index takes of that.
+def cut(x: Any, index: Any) -> tuple[Any, Any]:
+    """A variable between such bounds, and what the index takes of that; both as they are where an
+    index has none.
 
     Args:
         x: a variable.
         index: what tensors take.
     """
+    if not has_bounds_in_run(index):
+        return x, index
     entries = list(index) if isinstance(index, tuple) else [index]
     for place, axis in _axes(entries, x.array.ndim):
         part = entries[place]
