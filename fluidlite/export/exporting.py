@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,7 @@ from . import control, control_gradients, forms, recurrence  # noqa: F401  they 
 from .definitions import Definitions, blocks
 from .library import SequenceRows, expect, expect_rows
 from .literals import Namer
-from .rendering import WIDTH, Renderer, wrapped
+from .rendering import WIDTH, Renderer, wrapped, wrapped_text
 from .sizes import PROBES, FreeSize, Unlike, merged
 from .statements import SourceGraph
 from .writing import SourceWriter
@@ -99,9 +99,7 @@ def numpy_source(
         updates = any(op.definition is not None and op.definition.is_update for op in _ops(program))
     program, fed, fetched = part_of(program, names, fetches, where, updates)
     changed = changed_by(program) if updates else []
-    jobs = (
-        _Job(program, values, fed, fetched, changed, whole, where, one) for one in (False, True)
-    )
+    jobs = (_Job(program, values, fed, fetched, changed, whole, where, way) for way in _WAYS)
     text, arrays, exported = _first_that_fits(jobs, path)
     with Transaction() as files:
         files.write(path, text.encode())
@@ -110,18 +108,25 @@ def numpy_source(
     return exported
 
 
+#: names of sizes that are not known, by input and dimension: those of batches are the same; those
+#: of a dimension are; all are
+_WAYS: tuple[Callable[[str, int], str], ...] = (
+    lambda name, axis: f"{name}_{axis}" if axis else "n",
+    lambda name, axis: f"n_{axis}" if axis else "n",
+    lambda name, axis: "n",
+)
+
+
 def _first_that_fits(jobs: Any, path: str) -> Any:
     """What is written by the first job that can be; the first one's error where none can."""
-    failed: UnsupportedError | None = None
+    failed: dict[int, UnsupportedError] = {}  # by the number of sizes that are not known
     for job in jobs:
-        if failed is not None and len(job.free) < 1:
-            break
-        try:
-            return job.written(path)
-        except UnsupportedError as error:
-            failed = error
-    assert failed is not None
-    raise failed
+        if len(job.free) not in failed:
+            try:
+                return job.written(path)
+            except UnsupportedError as error:
+                failed[len(job.free)] = error
+    raise next(iter(failed.values()))
 
 
 def _ops(program: Program) -> Any:
@@ -166,12 +171,13 @@ class _Job:
         changed: list[str],
         like: Mapping[str, Any],
         where: str,
-        one_size: bool,
+        named: Callable[[str, int], str],
     ) -> None:
-        self._one_size = one_size  #: whether all sizes that are not known are the same
+        self._named = named  #: names a size that is not known; those of one name are the same
         self.program, self.values, self.where = program, values, where
         self.fetched, self.changed = fetched, changed
         self.free: list[FreeSize] = []
+        self._shared: dict[str, FreeSize] = {}
         block = program.global_block()
         self.inputs = [self._input(block.var(name), like.get(name)) for name in fed]
 
@@ -179,23 +185,22 @@ class _Job:
         shape, dtype, offsets = fed_like(variable, like)
         sizes: list[Any] = []
         for axis, n in enumerate(shape):
-            own = axis and not self._one_size
-            sizes.append(self._free(f"{variable.name}_{axis}" if own else "n", n))
+            sizes.append(self._free(self._named(variable.name, axis), n))
         return _Input(variable, sizes, dtype, offsets)
 
     def _free(self, like: str, size: int) -> Any:
         if size != -1:
             return size
-        for each in self.free:
-            if each.name == "n" == like:
-                return each
+        if like in self._shared:
+            return self._shared[like]
         if len(self.free) == len(PROBES):
             raise UnsupportedError(
                 f"more than {len(PROBES)} sizes are not known; give shapes: feeds={{name: shape}}"
             )
         name = "n" if like == "n" else Namer(f.name for f in self.free).name(like)
-        self.free.append(FreeSize(name, PROBES[len(self.free)]))
-        return self.free[-1]
+        free = self._shared[like] = FreeSize(name, PROBES[len(self.free)])
+        self.free.append(free)
+        return free
 
     # -- one text ----------------------------------------------------------------------------------
 
@@ -263,8 +268,8 @@ class _Job:
             for name, value in zip(self.fetched, fetched)
         ]
         if not self.changed:
-            return wrapped(f"    return {{{', '.join(pairs)}}}")
-        lines = wrapped(f"    outputs = {{{', '.join(pairs)}}}")
+            return [f"    return {{{', '.join(pairs)}}}"]
+        lines = [f"    outputs = {{{', '.join(pairs)}}}"]
         lines += ["    return outputs, {", "        **params,"]
         for name, value in zip(self.changed, changed):
             lines.append(f"        {python_string(member_name(name))}: {renderer.read(value)},")
@@ -297,7 +302,7 @@ class _Job:
             first.writer.ways,
             sorted(set(first.graph.checks)),
         )
-        return self._file(first, text, exported), first.arrays, exported
+        return self._file(first, wrapped_text(text), exported), first.arrays, exported
 
     def _declared(self, each: _Input) -> str:
         sizes = [n.name if isinstance(n, FreeSize) else str(n) for n in each.shape]
@@ -367,10 +372,16 @@ class _Job:
                 lines += wrapped(f"    {name} = {call}")
             call = f"expect({python_string(fed.variable.name)}, {name}, {shape}, {dtype})"
             lines += wrapped(f"    {name} = {call}")
+            repeated = False
             for axis, n in enumerate(fed.shape):
                 if isinstance(n, FreeSize) and n.name not in seen and n.name in used:
                     seen.add(n.name)
                     lines.append(f"    {n.name} = {name}.shape[{axis}]")
+                    repeated |= fed.shape.count(n) > 1
+            if repeated:
+                declared = f"({', '.join(str(getattr(n, 'name', n)) for n in fed.shape)})"
+                call = f"expect({python_string(fed.variable.name)}, {name}, {declared}, {dtype})"
+                lines += wrapped(f"    {name} = {call}")
         return "\n".join([*lines, text] if text else lines)
 
     def _said(self, body: _Body, found: NumpySource) -> list[str]:

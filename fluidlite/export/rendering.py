@@ -62,7 +62,7 @@ class Renderer:
         self._lines: list[str] = []
 
     def render(self, statements: list[Any], outputs: Iterable[Cell]) -> list[str]:
-        """The lines of statements, and no others than outputs depend on.
+        """The lines of statements, and no others than outputs depend on; however long they are.
 
         Args:
             statements: of the function.
@@ -141,7 +141,7 @@ class Renderer:
             if any(k < loop < readers[cell] for loop in loops):
                 continue
             lengths[cell] = sum(
-                len(part) if isinstance(part, str) else lengths.get(part.cell, 8)
+                _length(part) if isinstance(part, str) else lengths.get(part.cell, 8)
                 for part in item.parts
             )
             if lengths[cell] > 2 * WIDTH:  # it gets a line of its own in any case
@@ -165,10 +165,9 @@ class Renderer:
         line = f"{indent}{targets} = {text}"
         if len(item.targets) > 1 and len(line.partition("(")[0]) >= WIDTH:
             names = [f"{indent}    {name}," for name in targets.split(", ")]
-            first, *others = wrapped(f"{indent}) = {text}")
-            self._lines += [f"{indent}(", *names, first, *others]
+            self._lines += [f"{indent}(", *names, f"{indent}) = {text}"]
             return
-        self._lines += wrapped(line)
+        self._lines.append(line)
 
     def _within(self, item: Statement) -> Iterator[Cell]:
         """The values whose expressions stand in an expression."""
@@ -194,7 +193,7 @@ class Renderer:
         if item.appends:
             for target, parts in zip(item.targets, item.sources, strict=True):
                 text = f"{self.name(target)}.append({self._expression(parts)})"
-                self._lines += wrapped(indent + text)
+                self._lines.append(indent + text)
             return
         pairs = [
             (self.name(target), self._expression(parts))
@@ -205,10 +204,10 @@ class Renderer:
             return
         if not _is_swap(pairs):
             for name, text in pairs:
-                self._lines += wrapped(f"{indent}{name} = {text}")
+                self._lines.append(f"{indent}{name} = {text}")
             return
         names, texts = (", ".join(each) for each in zip(*pairs))
-        self._lines += wrapped(f"{indent}{names} = {texts}")
+        self._lines.append(f"{indent}{names} = {texts}")
 
     def _unpacked(self, item: Update, indent: str) -> list[str]:
         names = [self.name(cell) for cell in item.targets]
@@ -218,7 +217,7 @@ class Renderer:
         line = f"{indent}{', '.join(names)}{',' if len(names) == 1 else ''} = {source}"
         if len(names) == 1:
             line = f"{indent}({names[0]},) = {source}"
-        if len(line) <= WIDTH:
+        if _length(line) <= WIDTH:
             return [line]
         return [f"{indent}(", *(f"{indent}    {name}," for name in names), f"{indent}) = {source}"]
 
@@ -295,9 +294,14 @@ def _runs(statements: list[Any]) -> dict[int, str]:
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 
 
+def wrapped_text(text: str) -> str:
+    """Lines of a function, the long ones broken."""
+    return "\n".join(part for line in text.split("\n") for part in wrapped(line))
+
+
 def wrapped(line: str) -> list[str]:
-    """A line, broken within its last brackets where it is too long."""
-    if len(line) <= WIDTH:
+    """A line, broken within its last brackets where it is too long; not a comment."""
+    if len(line) <= WIDTH or line.lstrip().startswith("#"):
         return [line]
     found = _last_brackets(line)
     if found is None:

@@ -500,3 +500,35 @@ def test_one_through_a_loop_is_a_named_error(program, path):
     (found,) = fluid.gradients(slope, x)
     with pytest.raises(UnsupportedError, match="while_grad .* gradients flow through an array"):
         numpy_source(program, path, fetches=[found], updates=True)
+
+
+@pytest.mark.parametrize("length", [47, 48, 49])
+def test_sizes_stay_apart_whatever_lines_their_numbers_break(length, program, path):
+    x = fluid.data("x", [None, None, 6], "float32")
+    scale = layers.create_parameter([6], "float32", name="w" * length)
+    y = layers.layer_norm(layers.elementwise_mul(x, scale), begin_norm_axis=2)
+    executor = started()
+    written = numpy_source(program, path, feeds=["x"], fetches=[y])
+    assert written.free == ["n", "x_1"]
+    feed = {"x": np.arange(30, dtype="float32").reshape(1, 5, 6)}
+    (found,) = run(written, feed).values()
+    assert_same(found, executor.run(program, feed=feed, fetch_list=[y])[0])
+
+
+def test_a_file_for_equal_sizes_refuses_others(program, path):
+    x = fluid.data("x", [None, None], "float32")
+    y = layers.matmul(x, x)
+    written = numpy_source(program, path, feeds=["x"], fetches=[y])
+    assert written.free == ["n"]
+    (found,) = run(written, {"x": np.full([3, 3], 2, "float32")}).values()
+    np.testing.assert_array_equal(found, np.full([3, 3], 12))
+    with pytest.raises(ValueError, match=r"expected x of shape \[2, 2\] .*, got \[2, 3\]"):
+        run(written, {"x": np.ones([2, 3], "float32")})
+
+
+def test_second_dimensions_are_alike_where_they_have_to_be(program, path):
+    x, y = (fluid.data(name, [None, None], "float32") for name in "xy")
+    written = numpy_source(program, path, feeds=["x", "y"], fetches=[x * y])
+    assert written.free == ["n", "n_1"]
+    feed = {name: np.full([2, 3], 2, "float32") for name in "xy"}
+    np.testing.assert_array_equal(*run(written, feed).values(), np.full([2, 3], 4))
