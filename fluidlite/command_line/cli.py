@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import FluidError, UnsupportedError, UsageError
 from ..export import numpy_source
+from ..ground.advice import SEQUENCES, SHAPES
 from ..ground.console import command, complain, say, say_json
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
@@ -273,6 +274,24 @@ def _vars(given: argparse.Namespace) -> None:
 
 
 def _convert(given: argparse.Namespace) -> None:
+    try:
+        _write_converted(given)
+    except UnsupportedError as error:
+        if SHAPES not in str(error) and SEQUENCES not in str(error):
+            raise
+        raise UnsupportedError(_for_a_shell(str(error), given.source)) from None
+
+
+def _for_a_shell(text: str, path: str) -> str:
+    """An error with advice in words of the command, for a model."""
+    fed = {} if path.endswith(ENDING) else _fed(path, ())
+    sizes = {name: ",".join("2" if n < 0 else str(n) for n in fed[name]) for name in fed}
+    shapes = [f"--shape {name}={sizes[name]}" for name in fed if -1 in fed[name]]
+    text = text.replace(SHAPES, " ".join(shapes) or "--shape NAME=2,3")
+    return text.replace(SEQUENCES, "give the lengths of sequences (--sequences NAME=2,3)")
+
+
+def _write_converted(given: argparse.Namespace) -> None:
     if given.to == "onnx" or (given.to is None and given.target.endswith(".onnx")):
         say(export_onnx(path=given.target, opset=given.opset, **_source(given)))
         return

@@ -21,7 +21,7 @@ from . import dropped, install, installed, uninstall
 from .alias import AliasModule
 from .editions import is_served
 from .packages import PACKAGES, package_of
-from .refused import RefusedValue, is_refused, refusal
+from .refused import RefusedValue, instead_of, is_refused, refusal
 
 #: packages that a script imports by short names, whatever it calls them
 _WATCHED = {*PACKAGES, *map(package_of, dropped.DROPPED)}
@@ -217,7 +217,7 @@ class _Reader(ast.NodeVisitor):
             if alias.name == "*":
                 continue
             full = f"{module}.{alias.name}"
-            if is_served(full) or self._name(node, full, importing=True):
+            if is_served(full) or self._name(node, full, of_module=module):
                 self.meaning[alias.asname or alias.name] = full
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -314,9 +314,15 @@ class _Reader(ast.NodeVisitor):
             self._add(node, f"there is no module {name}")
         return False
 
-    def _name(self, node: ast.AST, full: str, importing: bool = False) -> bool:
-        """Add a finding for a missing name; False if the name is unknown."""
-        module, names = _divided(full)
+    def _name(self, node: ast.AST, full: str, of_module: str = "") -> bool:
+        """Add a finding for a missing name; False if the name is unknown.
+
+        Args:
+            node: where it stands.
+            full: the name behind that of its module.
+            of_module: the module that it is imported from; an empty text elsewhere.
+        """
+        module, names = (of_module, [full[len(of_module) + 1 :]]) if of_module else _divided(full)
         if not names or any(full == each or full.startswith(each + ".") for each in self._allowed):
             return True
         if package_of(module) not in PACKAGES:
@@ -331,20 +337,21 @@ class _Reader(ast.NodeVisitor):
             if isinstance(held, (AliasModule, type)) and not hasattr(held, name):
                 if is_refused(held):
                     break
-                if not self._caught & _MISSING["import" if importing else "attribute"]:
+                if not self._caught & _MISSING["import" if of_module else "attribute"]:
                     self._missing(node, held, name)
                 return False
             held = getattr(held, name, None)
             if not isinstance(held, (ModuleType, type)):
                 break
-        if not importing and (is_refused(held) or isinstance(held, RefusedValue)):
+        if not of_module and (is_refused(held) or isinstance(held, RefusedValue)):
             self._add(node, refusal(*held.__refused__))
         return True
 
     def _missing(self, node: ast.AST, held: Any, name: str) -> None:
         where = held.__name__
-        known = f"{where} has no name {name!r}{suggestion(name, _plain(dir(held)))}"
-        self._add(node, known)
+        use = instead_of(where, name)
+        advice = f"; use {use}" if use else suggestion(name, _plain(dir(held)))
+        self._add(node, f"{where} has no name {name!r}{advice}")
 
 
 #: errors that say that something is missing

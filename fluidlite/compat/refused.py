@@ -25,6 +25,7 @@ INSTEAD = {
         for names in LEFT_OUT.values()
         for name, use in names.items()
     },
+    "paddle.fluid.dygraph*.FC": "fluid.dygraph.Linear, which takes the size of its input, too",
     "paddle.fluid.core.*Pass*": "the passes of fluidlite's executors (see docs/passes.md)",
     "paddle.fluid.core.get_pass": "the passes of fluidlite's executors (see docs/passes.md)",
     "paddle.fluid.core.*LoDTensorBlockingQueue": "fluid.io.DataLoader.from_generator",

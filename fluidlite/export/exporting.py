@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.advice import SHAPES
 from ..ground.files import Path, Transaction
 from ..ground.quoting import escaping, python_docstring, python_string
 from ..ground.values import bare
@@ -195,7 +196,7 @@ class _Job:
             return self._shared[like]
         if len(self.free) == len(PROBES):
             raise UnsupportedError(
-                f"more than {len(PROBES)} sizes are not known; give shapes: feeds={{name: shape}}"
+                f"more than {len(PROBES)} sizes are not known; give shapes: {SHAPES}"
             )
         name = "n" if like == "n" else Namer(f.name for f in self.free).name(like)
         free = self._shared[like] = FreeSize(name, PROBES[len(self.free)])
@@ -248,7 +249,7 @@ class _Job:
         sizes = ", ".join(f"{each.variable.name}: {self._declared(each)}" for each in self.inputs)
         return (
             f"sizes are not known ({sizes}); where that is the reason, give shapes, for which the "
-            f"file then holds: feeds={{name: shape}}"
+            f"file then holds: {SHAPES}"
         )
 
     def _end(self, graph: SourceGraph, env: Mapping[str, Any], name: str) -> TracedArray:

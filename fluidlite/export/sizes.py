@@ -40,7 +40,7 @@ def merged(texts: Sequence[str], sizes: Sequence[FreeSize]) -> str:
     """
     lines = [text.split("\n") for text in texts]
     if len({len(each) for each in lines}) > 1:
-        raise Unlike(" | ".join(f"{len(each)} lines" for each in lines))
+        raise Unlike("how many operations there are")
     return "\n".join(
         each[0] if len(set(each)) == 1 else _merged_line(each, sizes) for each in zip(*lines)
     )

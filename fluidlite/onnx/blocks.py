@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import FluidError, UnsupportedError
+from ..ground.advice import SHAPES
 from ..ground.values import bare
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
@@ -61,7 +62,7 @@ class BlockWriter(Writer):
             try:
                 self.run_op(op, env)
             except SizesNeeded as error:
-                self._fail(op, f"{error}; give the shapes of what is fed: feeds={{name: shape}}")
+                self._fail(op, f"{error}; give the shapes of what is fed: {SHAPES}")
             except (FluidError, TypeError, ValueError, AttributeError, IndexError) as error:
                 self._fail(op, str(error))
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..backend import numpy_
 from ..errors import FluidError, UnsupportedError
+from ..ground.advice import SHAPES
 from ..ground.dtypes import as_dtype
 from ..ir.block import Block
 from ..ir.builder import Builder
@@ -148,7 +149,7 @@ class Asking(Interpreter):
         if -1 in sizes:
             raise UnsupportedError(
                 f"it asks for sizes that are not known, {list(self.sizes(x))}; give the shapes of "
-                "what is fed: feeds={name: shape}"
+                f"what is fed: {SHAPES}"
             )
         return sizes
 

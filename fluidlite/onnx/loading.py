@@ -14,6 +14,7 @@ import numpy as np
 from .. import unique_name
 from ..errors import ArgumentError, UnsupportedError, suggestion
 from ..ground import state
+from ..ground.advice import SHAPES
 from ..ground.dtypes import as_dtype
 from ..ir.foreign import mark_all
 from ..ir.program import Program, program_guard
@@ -318,7 +319,7 @@ def input_type(info: Any, given: Any = None) -> tuple[tuple[int, ...], Any]:
         )
     if given is None:
         if sizes is None:
-            raise UnsupportedError("its shape is not told; say it: feeds={name: shape}")
+            raise UnsupportedError(f"the model does not tell its shape; give it: {SHAPES}")
         return sizes, dtype
     wanted = tuple(-1 if n is None else int(n) for n in getattr(given, "shape", given))
     if sizes is not None and (

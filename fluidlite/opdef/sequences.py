@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import LoDError, OutOfRangeError, ShapeError
+from ..ground.advice import SEQUENCES
 from ..ground.values import offsets_from
 from .signature import Slot
 
@@ -52,8 +53,8 @@ def offsets_of(value: Any, slot: str, levels: int = 1) -> tuple[int, ...]:
         many = "sequences" if levels == 1 else f"sequences of {levels} levels"
         what = f"{len(lod)} level" if lod else "no LoD"
         raise LoDError(
-            f"expected {slot} with {many}, got {what}; feed a LoDTensor "
-            f"(create_lod_tensor(array, lengths)) to a variable with lod_level={levels}"
+            f"expected {slot} with {many}, got {what}; {SEQUENCES} "
+            f"to a variable with lod_level={levels}"
         )
     return lod[-1]
 

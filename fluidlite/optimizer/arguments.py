@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..backward.budget import within_budget
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError, ShapeError, suggestion
 from ..ground.arguments import a_function, instance_of, is_finite, or_none, refused, said
 from ..ground.callsite import warn
 from ..ground.docstrings import Family
+from ..ground.dtypes import Kind
 from ..ground.fields import field, fields_of, from_fields
 from ..ir.operator import OpRole
 from ..ir.program import Program, default_startup_program
@@ -277,6 +278,18 @@ def stepping_within(
         yield
 
 
+def _values_of_a_file(program: Program) -> str:
+    """How to train the variables of a program that was loaded; an empty text if it has none."""
+    kept = (v for v in program.list_vars() if v.persistable and v.kind is Kind.LOD_TENSOR)
+    first = next((v.name for v in kept if v.has_dtype and v.dtype.dtype.kind == "f"), None)
+    if first is None:
+        return ""
+    return (
+        "; a program from a file does not say which of its variables are parameters: name those "
+        f"to train, as in parameter_list=[{first!r}, ...]"
+    )
+
+
 def reached(
     pairs: list[tuple[Variable, Variable]],
     optimizer: str,
@@ -296,10 +309,15 @@ def reached(
         return pairs
     parameters = loss.program.all_parameters()
     if listed is not None:
-        names = ", ".join(p if isinstance(p, str) else p.name for p in listed)
-        why = f"it does not depend on {names}, which are to be updated"
+        names = [p if isinstance(p, str) else p.name for p in listed]
+        known = [variable.name for variable in loss.program.list_vars()]
+        missing = next((name for name in names if name not in known), None)
+        if missing is not None:
+            why = f"its program has no parameter {missing!r}{suggestion(missing, known)}"
+        else:
+            why = f"it does not depend on {', '.join(names)}, which are to be updated"
     elif not parameters:
-        why = "its program has no parameters"
+        why = f"its program has no parameters{_values_of_a_file(loss.program)}"
     elif not any(p.trainable for p in parameters):
         why = f"all are frozen (trainable=False): {', '.join(p.name for p in parameters)}"
     else:

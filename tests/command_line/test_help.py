@@ -161,6 +161,13 @@ def test_a_picture_without_matplotlib_is_refused_in_one_line(model, tmp_path, mo
     assert said.count("\n") == 1 and "pip install matplotlib" in said
 
 
+def test_a_refused_conversion_names_options_of_the_command(model, tmp_path, capsys):
+    assert main(["convert", str(model), str(tmp_path / "model.py")]) == 1
+    said = capsys.readouterr().err
+    assert "give the lengths of sequences (--sequences NAME=2,3)" in said
+    assert "--shape words=2,1 --shape more=2,4" in said and "feeds=" not in said
+
+
 @pytest.mark.parametrize("file", ["model", "__model__.bin", "a.pdmodel", "net.program"])
 def test_a_folder_is_shown_whatever_its_program_is_called(tmp_path, capsys, file):
     program, startup = fluid.Program(), fluid.Program()

@@ -45,6 +45,12 @@ def test_a_script_that_uses_what_is_there_has_no_findings():
         ("import paddle.fluid.nothing", 1, "no module paddle.fluid.nothing"),
         ("from paddle.nothing import x", 1, "no module paddle.nothing"),
         ("from paddle.fluid.layers import fcc", 1, "did you mean 'fc'"),
+        (
+            "from paddle.fluid.layers.rnn import Cell",
+            1,
+            "paddle.fluid.layers.rnn has no name 'Cell'",
+        ),
+        ("from paddle.fluid.dygraph.nn import FC", 1, "use fluid.dygraph.Linear"),
         ("fluid.optimizer.PipelineOptimizer(1)", 1, "use the optimizer"),
         ("  # x\nfluid.optimizer.DGCMomentumOptimizer(1)", 1, "use fluid.optimizer.Momentum"),
         ("fluid.core.VarDesc.VarType.FP99", 1, "no name 'FP99'"),

@@ -579,7 +579,7 @@ def test_outputs_that_are_inputs_or_constants_are_variables_of_their_names():
 def test_an_input_of_unknown_rank_is_refused_until_its_shape_is_said():
     made = model([node("Relu", "x", "y")], "x:float32[1]", "y")
     made.graph.input[0].type.tensor_type.ClearField("shape")
-    with pytest.raises(UnsupportedError, match=r"input 'x': its shape is not told"):
+    with pytest.raises(UnsupportedError, match=r"input 'x': the model does not tell its shape"):
         load(made)
     assert load(made, feeds={"x": [None, 2]}).fetches[0].shape == (-1, 2)
 

@@ -1,6 +1,7 @@
 """What all optimizers have in common."""
 
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -57,6 +58,23 @@ def test_a_loss_without_parameters_only_gets_the_rate():
     with pytest.warns(FluidWarning, match="no trainable parameter reaches the loss 'mean_0.tmp_0'"):
         assert fluid.optimizer.SGD(0.1).minimize(fluid.layers.mean(x)) == ([], [])
     assert "learning_rate_0" in default_startup_program().global_block().vars
+
+
+def test_a_listed_parameter_that_does_not_exist_is_named():
+    loss = loss_of_a_layer()
+    said = "its program has no parameter 'fc_0.w_9'; did you mean 'fc_0.w_0'"
+    with pytest.warns(FluidWarning, match=re.escape(said)):
+        fluid.optimizer.SGD(0.1).minimize(loss, parameter_list=["fc_0.w_9"])
+
+
+def test_a_loaded_program_trains_the_variables_that_are_listed():
+    data = loss_of_a_layer().block.program.to_bytes()
+    loaded = fluid.Program.parse_from_string(data), fluid.Program.parse_from_string(data)
+    other, loss = (program.global_block().var("mean_0.tmp_0") for program in loaded)
+    with pytest.warns(FluidWarning, match="from a file .* parameter_list=..fc_0.[bw]_0', ...]"):
+        fluid.optimizer.SGD(0.1).minimize(other, fluid.Program())
+    pairs = fluid.optimizer.SGD(0.1).minimize(loss, fluid.Program(), ["fc_0.w_0"])[1]
+    assert names(pairs) == [("fc_0.w_0", "fc_0.w_0@GRAD")]
 
 
 @pytest.mark.parametrize("given", [["fc_0.w_0"], ("fc_0.w_0",), {"fc_0.w_0"}])
