@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Any, NamedTuple
 
 from ..errors import NoGradientError
-from ..ground.callsite import CallSite
+from ..ground.callsite import CallSite, warn
 from ..ground.dtypes import DType, Kind
 from ..ir.block import Block
 from ..ir.builder import op_width
@@ -259,6 +259,8 @@ class ReverseSweep:
             return
         definition = form.definition
         if is_constant(definition):
+            if definition.fluid.closed and self._wanted_inputs(op, form):
+                warn_of_closed(op)
             return
         wanted = self._wanted_inputs(op, form)
         if not wanted and not self._counted_inputs(op, definition):
@@ -575,6 +577,16 @@ def _own(refs: list[Any], recorder: RuleRecorder) -> list[Ref]:
     """Refs that the recorder's operators compute; a cotangent that is passed on is assigned."""
     made = {id(out) for record in recorder.records for outs in record.outs.values() for out in outs}
     return [ref if id(ref) in made else recorder.assign(ref) for ref in refs]
+
+
+def warn_of_closed(op: Operator) -> None:
+    """Say that a derivative is taken as 0 which is not, as in fluid."""
+    warn(
+        f"no gradient flows through operator {op.type!r}, as in fluid 1.8, although its result "
+        "changes with its inputs; write it with operators that have gradients, or mark the result "
+        f"with stop_gradient = True\n  {op}",
+        op.callsite,
+    )
 
 
 def described(op: Operator) -> str:

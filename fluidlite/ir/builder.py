@@ -10,6 +10,7 @@ import numpy as np
 from .. import unique_name
 from ..errors import ArgumentError, AttributeValueError, ShapeError
 from ..ground import state
+from ..ground.callsite import warn_once
 from ..ground.dtypes import DType
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic, is_rounded
 from ..opdef.attribute import whole_number
@@ -95,6 +96,11 @@ class Builder(Interpreter):
             is_double = x.dtype is DType.FP64 and state.keeps_doubles.get()
             if plain and not (is_double and is_rounded(method, number)):
                 return self.scale(x, **WITH_NUMBER[method](number))
+            if not x.dtype.is_continuous and not number.is_integer():
+                warn_once(
+                    f"{operator}: {other!r} is rounded towards zero, as variable {x.name!r} is "
+                    f"{x.dtype}; cast the variable first"
+                )
             value = {"str_value": repr(number)} if is_double else {"value": number}
             other = self._filled_like(x, value) if reflected else self._scalar(x, value)
             other.stop_gradient = True
@@ -109,6 +115,11 @@ class Builder(Interpreter):
         # fluid 1.8 begins at the first dimension where its size is unknown; paddle 2 never does
         first = right.shape and right.shape[0] == -1 and not state.builds.get()
         axis = 0 if first else -1
+        if first and left.has_shape and left.ndim < right.ndim:
+            warn_once(
+                f"{operator}: the dimensions of {left.name!r} {list(left.shape)} are the first ones "
+                f"of {right.name!r} {list(right.shape)}, as in fluid 1.8; write the larger one first"
+            )
         return getattr(self, operator)(left, right, axis=axis)
 
     def _scalar(self, x: Variable, value: Mapping[str, Any]) -> Variable:

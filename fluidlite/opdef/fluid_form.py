@@ -50,6 +50,9 @@ class FluidForm:
     newer: tuple[str, ...] = ()
     #: slots that the gradient operator here has, be it for their gradients, and fluid's does not
     spared: tuple[str, ...] = ()
+    #: no gradient flows in fluid, although the results change with the inputs: who differentiates
+    #: is warned
+    closed: bool = False
     #: outputs that fluid's gradient operator has, and that nothing needs
     unmade: tuple[str, ...] = ()
 
@@ -99,7 +102,7 @@ class FluidForm:
 _FIELDS = frozenset(field.name for field in fields(FluidForm))
 #: the fields that name slots of the operator itself
 _SLOT_FIELDS = sorted(
-    _FIELDS - {"grad_type", "direct", "bare_gradients", "unmade", "updates_where"}
+    _FIELDS - {"grad_type", "direct", "bare_gradients", "unmade", "updates_where", "closed"}
 )
 
 

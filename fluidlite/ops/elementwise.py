@@ -346,6 +346,7 @@ class elementwise_mod(Elementwise):
     floored: paddle 2's form: the sign of Y for integers, too.
     """
 
+    fluid: ClassVar[FluidForm] = FluidForm(closed=True)
     grad = None
     floored: bool = attr(False, edition=True)
 

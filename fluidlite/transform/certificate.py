@@ -130,6 +130,7 @@ class Certificate:
     operators: tuple[CertifiedOperator, ...]
     idle: tuple[str, ...] = ()  #: operators of the gradient part that no gradient above depends on
     untaken: tuple[str, ...] = ()  #: blocks that did not run at any point
+    closed: tuple[str, ...] = ()  #: operators whose results count as constants, as in fluid
     not_asked: tuple[str, ...] = ()  #: parameters that have no gradient
     changed: tuple[str, ...] = ()  #: operators behind the gradient part that write a gradient anew
     differences: tuple[str, ...] = ()  #: types whose slopes are differences of numbers
@@ -179,7 +180,10 @@ class Certificate:
                 f"gradients, {quantity(len(self.idle), 'gradient operator')}, "
                 f"{quantity(len(self.untaken), 'block')}"
             )
-        return f"certified: {count} gradients are the derivative"
+        constants = (
+            f", with {quantity(len(self.closed), 'result')} held constant" if self.closed else ""
+        )
+        return f"certified: {count} gradients are the derivative{constants}"
 
     @escaping
     def __str__(self) -> str:
@@ -200,7 +204,7 @@ class Certificate:
         exact = sum(each.method == "field" for each in self.gradients)
         if exact:
             yield (
-                f"error: of the {exact} by polynomial identity a wrong one passes at a point with "
+                f"error: {exact} are polynomial identities; a wrong one passes at one point with "
                 f"a probability below 2^-{int(self.bits)}"
             )
         rest = sum(each.method == "numbers" for each in self.gradients)
@@ -222,6 +226,9 @@ class Certificate:
         if self.idle:
             yield "gradient operators that no gradient above depends on:"
             yield from (f"  {each}" for each in self.idle)
+        if self.closed:
+            yield "operators whose results are held constant, as in fluid, although they change:"
+            yield from (f"  {each}" for each in self.closed)
         if self.untaken:
             yield "blocks that did not run:"
             yield from (f"  {each}" for each in self.untaken)

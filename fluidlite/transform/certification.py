@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -358,6 +358,7 @@ def _stated(
             f"#{mention.position} {mention.op.type}: block {number}"
             for number, mention in sorted(_untaken(case, rounds).items())
         ),
+        closed=tuple(_closed(case)),
         not_asked=tuple(name for name in named if name not in covered),
         changed=tuple(_changed(case, {gradient.gradient for gradient in gradients})),
         differences=tuple(sorted(differences)),
@@ -478,3 +479,14 @@ def _idle(case: _Case, rounds: list[_Round]) -> Iterable[str]:
         gradients = [name for name in mention.writes if differentiated_by(name, names)]
         if gradients and mention.position not in needed:
             yield f"#{mention.position} {mention.op.type} -> {', '.join(gradients)}"
+
+
+def _closed(case: _Case) -> Iterator[str]:
+    """The operators through which no gradient flows, as in fluid, although results change."""
+    block = case.program.global_block()
+    for mention in case.mentions[: case.sweeps[-1].end]:
+        op = mention.op
+        if op.definition is not None and op.definition.fluid.closed:
+            inputs = map(block.find_var_recursive, op.input_arg_names)
+            if any(variable is not None and variable.takes_gradient for variable in inputs):
+                yield f"#{mention.position} {op.type} -> {', '.join(op.output_arg_names)}"

@@ -146,3 +146,17 @@ def test_the_gradient_of_one_input_that_nothing_depends_on_is_an_empty_list():
     assert fluid.gradients([loss], [y]) == []
     found = fluid.gradients([loss], [y, x])
     assert found[0] is None and found[1].name == "x@GRAD"
+
+
+@pytest.mark.parametrize("type", ["mod", "clip"])
+def test_where_fluid_has_no_gradient_though_there_is_one_a_warning_says_so(type):
+    x = fluid.data("x", [3])
+    x.stop_gradient = False
+    result = x % 2.0 if type == "mod" else fluid.layers.clip_by_norm(x, 1.0)
+    loss = fluid.layers.reduce_sum(x) + fluid.layers.reduce_sum(result)
+    with pytest.warns(fluid.errors.FluidWarning, match="no gradient flows through"):
+        (slope,) = fluid.gradients(loss, x)
+    (found,) = fluid.Executor().run(feed={"x": np.ones(3, "float32")}, fetch_list=[slope])
+    np.testing.assert_array_equal(found, np.ones(3))
+    certificate = fluid.transform.certify(fluid.default_main_program())
+    assert certificate.headline.endswith("with 1 result held constant")

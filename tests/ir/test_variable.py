@@ -330,3 +330,16 @@ def test_a_parameter_that_is_not_trained_may_still_be_differentiated():
     frozen = block.create_parameter(name="w", shape=[3], dtype="float32", trainable=False)
     assert not frozen.stop_gradient
     assert frozen.takes_gradient
+
+
+def test_a_fraction_beside_integers_is_rounded_with_a_warning():
+    number = variable("count", shape=(4,), dtype="int64")
+    for compare in (lambda x: x < 3.5, lambda x: x == 2.5, lambda x: x / 2.5):
+        with pytest.warns(FluidWarning, match=r"[.]5 is rounded towards zero"):
+            compare(number)
+
+
+def test_a_smaller_left_operand_is_aligned_at_the_front_with_a_warning():
+    weight, x = variable("weight", shape=(3,)), variable("x")
+    with pytest.warns(FluidWarning, match="write the larger one first"):
+        assert (weight * x).op.attr("axis") == 0
