@@ -117,8 +117,9 @@ class Builder(Interpreter):
         axis = 0 if first else -1
         if first and left.has_shape and left.ndim < right.ndim:
             warn_once(
-                f"{operator}: the dimensions of {left.name!r} {list(left.shape)} are the first ones "
-                f"of {right.name!r} {list(right.shape)}, as in fluid 1.8; write the larger one first"
+                f"{operator}: the dimensions of {left.name!r} {list(left.shape)} are the first "
+                f"ones of {right.name!r} {list(right.shape)}, as in fluid 1.8; write the larger "
+                "one first"
             )
         return getattr(self, operator)(left, right, axis=axis)
 
