@@ -37,6 +37,10 @@ _provide("predictors of models", partial(import_module, f"{__name__}.inference.a
 _provide("sparse forms of tensors", partial(import_module, f"{__name__}.paddle.sparse.creation"))
 _provide("operations on sparse tensors", partial(import_module, f"{__name__}.paddle.sparse"))
 _provide("files of tensors", partial(import_module, f"{__name__}.io.streams"))
+_provide(
+    "models in the form of paddle 2.6",
+    partial(import_module, f"{__name__}.paddle.static.saved_operators"),
+)
 _provide("modules of fluid 1.8", partial(import_module, f"{__name__}.compat.alias"))
 _provide("what fills queues", lambda: import_module(f"{__name__}.readers.feeder").ProgramFeeder)
 _provide("the processes of a job", lambda: import_module(f"{__name__}.distributed.joining").join())

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from ..errors import ArgumentError, FileFormatError, suggestion
+from ..ground.callsite import warn
+from ..ground.extension import ExtensionPoint
 from ..ground.files import Path, Transaction
+from ..ir.program import Program
 from ..ir.text import program_text
+from ..proto.libraries import lacking_operators
 from ..proto.state import MODEL as PROGRAM
 from ..proto.state import as_array, write_state
 from .arrays import write_npy, write_npz, write_safetensors
@@ -29,6 +34,8 @@ ENDINGS = {
     MODEL: "program",
     ".txt": "text",
 }
+#: has ``in_form``
+PADDLE_26: ExtensionPoint[Any] = ExtensionPoint("models in the form of paddle 2.6")
 FORMATS = ("separate", *dict.fromkeys(ENDINGS.values()))
 
 
@@ -36,6 +43,10 @@ def convert(
     source: Path, target: Path, format: str | None = None, call_sites: bool | None = None
 ) -> Contents:
     """Write what a file or a folder holds in another format.
+
+    A ``.pdmodel`` has the operators of paddle 2.6, but for a program that fluid 1.8 wrote, and
+    ``__model__`` those that the program has.  A warning names those that paddle 2.6, or fluid 1.8,
+    lacks.
 
     A model is written whole where the format has room for it: "program" writes its variables, too,
     ``net.pdiparams`` beside ``net.pdmodel`` and a file for each beside ``__model__``; "separate"
@@ -150,9 +161,27 @@ def _write_model(
             f"a variable of {contents.path} is called {name!r}, as the file of the program would "
             f"be; write the program to another file, as in {os.path.join(folder, 'net.pdmodel')!r}"
         )
-    files.write(os.path.join(folder, name), _program_bytes(contents, "program", call_sites))
+    written = replace(contents, program=_in_form_of(contents.program, name))
+    files.write(os.path.join(folder, name), _program_bytes(written, "program", call_sites))
     one = None if name == MODEL else name.removesuffix(PROGRAM) + COMBINED
     write_variables(files, folder, values, one)
+
+
+def _in_form_of(program: Program | None, name: str) -> Program | None:
+    """A program as the library has it that reads files of a name."""
+    if program is None:
+        return None
+    if name.endswith(PROGRAM):
+        in_form: Program = PADDLE_26.get().in_form(program)
+        return in_form
+    lacking = lacking_operators(program, "fluid 1.8")
+    if lacking:
+        warn(
+            f"fluid 1.8, which reads {name}, has no operator {', '.join(map(repr, lacking))}: it "
+            f"cannot run this model; write a .pdmodel for paddle 2.6",
+            None,
+        )
+    return program
 
 
 def _format_of(target: str, endings: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ... import unique_name
 from ...ground.dtypes import DType
+from ...ir.literal import EmptyList
 from ...ir.operator import Operator
 from ...ir.variable import Variable
 
@@ -74,9 +76,16 @@ def _with_output(slot: str, dtype: DType | None = None) -> Callable[[Operator], 
     return change
 
 
+def _with_attribute(name: str, value: Any) -> Callable[[Operator], None]:
+    """What gives an operator an attribute that gradients of paddle 2 read."""
+    return lambda op: None if name in op.attr_names else op.replace_attr(name, value)
+
+
 #: type -> what changes the operator itself
 CHANGES: dict[str, Callable[[Operator], None]] = {
     "eigvalsh": _with_output("Eigenvectors"),
+    "cast": _with_attribute("use_mkldnn", False),
+    "conv2d_transpose": _with_attribute("output_padding", EmptyList("INTS")),
     "flip": _axis_of_dims,
     "graph_send_recv": _with_output("Dst_count", DType.INT32),
     "graph_send_ue_recv": _with_output("Dst_count", DType.INT32),

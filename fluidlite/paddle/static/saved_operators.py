@@ -18,9 +18,12 @@ from ...ground.dtypes import DType
 from ...ir.analysis import blocks_driven_by
 from ...ir.block import Block
 from ...ir.builder import Builder
+from ...ir.byproducts import declare_byproducts
 from ...ir.operator import Operator
 from ...ir.program import Program, program_guard
 from ...layers import while_loop
+from ...proto.libraries import lacking_operators
+from ...proto.newer_programs import is_of_paddle2
 from ...proto.program import set_version
 from ...transform.expansion import parts_of
 from ...transform.inserting import FreeNames
@@ -28,6 +31,8 @@ from .saved_attributes import CHANGES
 from .saved_items import as_int64, put_item, take_item
 
 VERSION = 2_006_002  #: of paddle, in the files
+#: copies of results, which paddle 2.6 wants to be made by ``scale``
+_SCALED = "save_infer_model/scale_"
 Rule = Callable[..., Any]
 
 
@@ -218,10 +223,6 @@ def _constant(f: Any, places: np.ndarray[Any, Any]) -> Any:
     return f.assign_value(**values)
 
 
-#: operators that are written as they are, where no rule holds
-ONLY_HERE = frozenset(
-    ("place_diagonal", "pseudo_inverse", "put_item", "take_item", "tensor_unfold")
-)
 #: type -> its rule
 RULES: dict[str, Rule] = {
     "amax": _extreme("reduce_amax"),
@@ -257,25 +258,62 @@ RULES: dict[str, Rule] = {
 }
 
 
+def in_form(program: Program) -> Program:
+    """A copy of a program as paddle 2.6 reads it from a ``.pdmodel``; arguments and warnings as of
+    :func:`put_in_form`.
+    """
+    copied = program.clone()
+    put_in_form(copied)
+    return copied
+
+
 def put_in_form(program: Program) -> None:
     """Let a program that is written have the operators of paddle 2.6, and say that version.
 
+    A warning names an operator that 2.6 lacks.
+
     Args:
-        program: is changed; as it was, if it was read from a file.
+        program: is changed; of one that paddle 2 wrote only what was added to it, of one that fluid
+            1.8 wrote nothing.
     """
-    if program.carried is None:
+    is_new = program.carried is None
+    if is_new or is_of_paddle2(program):
         with unique_name.guard(FreeNames(program)):
             for block in program.blocks:
-                block.set_ops([part for op in block.ops for part in _written(op, block)])
+                block.set_ops([part for op in block.ops for part in _parts(op, block, is_new)])
+    if is_new:
+        declare_byproducts(program, with_unread=True)
+        _order_feeds(program.global_block())
         set_version(program, VERSION)
-    operators = [op for block in program.blocks for op in block.ops if op.carried is None]
-    left = [op for op in operators if op.type in ONLY_HERE]
+    left = lacking_operators(program, "paddle 2.6") if is_new or is_of_paddle2(program) else []
     if left:
-        site = "" if left[0].callsite is None else f", built at {left[0].callsite}"
+        ops = (op for block in program.blocks for op in block.ops if op.type == left[0])
+        callsite = next((op.callsite for op in ops), None)
+        site = "" if callsite is None else f", built at {callsite}"
+        more = f", nor {', '.join(map(repr, left[1:]))}" if left[1:] else ""
         warn(
-            f"paddle 2.6 has no operator {left[0].type!r}{site}: only fluidlite runs this model",
+            f"paddle 2.6 has no operator {left[0]!r}{site}{more}: only fluidlite runs this model",
             None,
         )
+
+
+def _order_feeds(block: Block) -> None:
+    """Let operators that feed come from the last one to the first one: paddle 2.6 takes arguments
+    in the reverse order.
+    """
+    feeds = [op for op in block.ops if op.type == "feed"]
+    others = [op for op in block.ops if op.type != "feed"]
+    block.set_ops([*sorted(feeds, key=lambda op: -op.attr("col")), *others])
+
+
+def _parts(op: Operator, block: Block, is_new: bool) -> list[Operator]:
+    """What is written for an operator; as it is where it stood in the file so."""
+    if op.type == "assign" and op.first_output.startswith(_SCALED):
+        inputs = {"X": tuple(op.input("X"))}
+        scaled = Operator(block, "scale", inputs, dict(op.outputs), {"scale": 1.0})
+        scaled.role, scaled.callsite, scaled.foreign = op.role, op.callsite, op.foreign
+        return [scaled]
+    return _written(op, block) if is_new or op.carried is None else [op]
 
 
 def _written(op: Operator, block: Block) -> list[Operator]:
