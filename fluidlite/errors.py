@@ -528,6 +528,7 @@ class EOFException(Exception):
 
 
 _COMPARED = 32  #: names that are looked at closely for a suggestion
+_RANKED = 5  #: of these, those that are compared with each other
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -548,8 +549,17 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
     # comparing takes long, and most of hundreds of names have few letters of the wanted one
     near = sorted(by_lower, key=shared, reverse=True)[:_COMPARED]
-    close = difflib.get_close_matches(wanted, near, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
+    close = difflib.get_close_matches(wanted, near, n=_RANKED, cutoff=0.6)
+    if not close:
+        return ""
+
+    def rank(other: str) -> tuple[bool, float, int]:
+        """Letters in another order come first; of equally close names, that which begins alike."""
+        begin = next((k for k, (a, b) in enumerate(zip(wanted, other)) if a != b), len(wanted))
+        ratio = difflib.SequenceMatcher(None, other, wanted).ratio()
+        return sorted(other) == sorted(wanted), ratio, begin
+
+    return f"; did you mean {by_lower[max(close, key=rank)]!r}?"
 
 
 def with_context(error: FluidError, context: str) -> FluidError:

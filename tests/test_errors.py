@@ -95,3 +95,13 @@ def test_an_error_of_a_file_keeps_the_systems_number(also, tmp_path):
     error = also(raised(fluidlite.io.read, tmp_path / "nothing"))
     assert error.errno == errno.ENOENT
     assert with_context(error, "  while reading").errno == errno.ENOENT
+
+
+def test_a_suggestion_prefers_the_same_letters_and_then_the_same_beginning():
+    assert errors.suggestion("tahn", ["tan", "tanh", "than"]).endswith("'tanh'?")
+    assert errors.suggestion("cosine", ["sin", "sine_wave", "cos"]).endswith("'cos'?")
+
+
+def test_a_missing_name_may_be_a_module_s():
+    with pytest.raises(AttributeError, match="did you mean 'optimizer'"):
+        fluidlite.optimzer  # noqa: B018

@@ -181,12 +181,19 @@ class AliasFinder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The specification of a module that is served; None for any other."""
+        """The specification of a module that is served; None for any other.
+
+        Raises:
+            ModuleNotFoundError: OneFlow has the module, and it is left out; says why.
+        """
         if package_of(fullname) not in self.packages:
             return None
         is_whole = fullname in PACKAGES  # ours is loaded when a name of it is asked for
         newer = None if is_whole else module_behind(fullname)
         if newer is None and not is_whole and not is_listed(fullname):
+            reason = left_out_of_oneflow().get(fullname)
+            if reason is not None:
+                raise ModuleNotFoundError(f"no module named {fullname!r}: {reason}", name=fullname)
             return None
         has_more = (
             is_whole or hasattr(newer, "__path__") or (is_listed(fullname) and is_package(fullname))

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ArgumentError, ShapeError
 from ..functions.creation import to_tensor
 from ..functions.shaping import reshape, stack, unstack
+from ..ground.tracebacks import api_boundary
 from ..opdef.operand import Operand, Operands
 from .engine import check_bools, gradients_of, located, tensors_in
 from .mode import enable_grad
@@ -280,6 +281,7 @@ def value_and_grad(func: Function, argnums: int | Sequence[int] = 0) -> Function
     several = not isinstance(argnums, int)
     places = list(argnums) if not isinstance(argnums, int) else [argnums]
 
+    @api_boundary
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         arguments = list(args)
@@ -326,6 +328,7 @@ def vmap(
     [[2.0, 4.0], [6.0, 8.0]]
     """
 
+    @api_boundary
     @functools.wraps(func)
     def wrapped(*args: Any) -> Any:
         axes: list[Any] = (

@@ -34,7 +34,7 @@ def need_no_leaf(tensor: Any) -> None:
         raise engine.located(
             InplaceError,
             f"{described(tensor)} is a leaf that wants a gradient: it cannot be written in "
-            f"place; do that under fluidlite.no_grad(), with set_value, or on a clone()",
+            f"place; do that under no_grad(), with set_value, or on a clone()",
         )
 
 

@@ -14,6 +14,7 @@ from ..errors import InplaceError
 from ..functions import arithmetic, shaping
 from ..functions.elementary import cast
 from ..ground.spellings import Spelling
+from ..ground.tracebacks import quick_api_boundary
 from ..opdef.operand import Operand
 from . import algebra, arranging, elementary, functions, placing, shapes
 
@@ -53,16 +54,21 @@ RESHAPED = Spelling(_NAMES, ["name"], writes="write_shape")
 REPLACED = Spelling(_NAMES, ["name"], writes=_replaced)
 
 
+def _updating(function: Callable[..., Any], method: str) -> Callable[..., Any]:
+    """Python's method that writes to a tensor what a function makes of it."""
+    return quick_api_boundary(REPLACED(function, method))
+
+
 class InPlace(Writing, results=False):
     """Tensors that Python's ``x += y`` and methods that end in ``_`` write to."""
 
-    __iadd__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.add, "__iadd__")
-    __isub__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.subtract, "__isub__")
-    __imul__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.multiply, "__imul__")
-    __itruediv__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.true_divide, "__itruediv__")
-    __ipow__: ClassVar[Callable[..., Any]] = REPLACED(arithmetic.pow, "__ipow__")
-    __ifloordiv__: ClassVar[Callable[..., Any]] = REPLACED(algebra.floor_divide, "__ifloordiv__")
-    __imod__: ClassVar[Callable[..., Any]] = REPLACED(algebra.fmod, "__imod__")
+    __iadd__: ClassVar[Callable[..., Any]] = _updating(arithmetic.add, "__iadd__")
+    __isub__: ClassVar[Callable[..., Any]] = _updating(arithmetic.subtract, "__isub__")
+    __imul__: ClassVar[Callable[..., Any]] = _updating(arithmetic.multiply, "__imul__")
+    __itruediv__: ClassVar[Callable[..., Any]] = _updating(arithmetic.true_divide, "__itruediv__")
+    __ipow__: ClassVar[Callable[..., Any]] = _updating(arithmetic.pow, "__ipow__")
+    __ifloordiv__: ClassVar[Callable[..., Any]] = _updating(algebra.floor_divide, "__ifloordiv__")
+    __imod__: ClassVar[Callable[..., Any]] = _updating(algebra.fmod, "__imod__")
     add_: ClassVar[Callable[..., Any]] = REPLACED(_added, "add_")
     sub_: ClassVar[Callable[..., Any]] = REPLACED(elementary.sub)
     mul_: ClassVar[Callable[..., Any]] = REPLACED(elementary.mul)

@@ -10,6 +10,7 @@ import numpy as np
 from ..eager.engine import located
 from ..eager.recording import TensorRecord, eager
 from ..errors import ArgumentError, DeviceError
+from ..ground.tracebacks import api_boundary
 from . import devices
 from .sbp import sbp as Sbp
 
@@ -193,6 +194,7 @@ class Placed(TensorRecord, results=False):
         return False
 
     @property
+    @api_boundary
     def placement(self) -> placement:
         """The processes that have a global tensor.
 
@@ -202,6 +204,7 @@ class Placed(TensorRecord, results=False):
         return self._place()[0]
 
     @property
+    @api_boundary
     def sbp(self) -> tuple[Sbp, ...]:
         """How the parts of a global tensor lie.
 

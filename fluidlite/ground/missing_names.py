@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
@@ -338,7 +339,13 @@ def explained(module: str, name: str) -> str:
     for other in ("", *_PLACES):
         if other != place and name in _names_of(f"{_PACKAGE}.{other}".rstrip(".")):
             return f"{begin}; fluid{'.' * bool(other)}{other}.{name} is there"
-    return begin + suggestion(name, _names_of(module))
+    return begin + suggestion(name, [*_names_of(module), *_modules_below(module)])
+
+
+def _modules_below(module: str) -> list[str]:
+    """The public modules below one."""
+    folders = getattr(import_module(module), "__path__", ())
+    return [each.name for each in iter_modules(folders) if each.name[:1] != "_"]
 
 
 def _names_of(module: str) -> list[str]:

@@ -89,7 +89,26 @@ class Breakpoint:
             return False
         if isinstance(self.place, Change):
             return self.place.name in names and self.place.is_by(env.get(self.place.name))
-        return any((v := env.get(name)) is not None and self.place(v) for name in names)
+        return any((v := env.get(name)) is not None and self._holds(name, v) for name in names)
+
+    def _holds(self, name: str, value: Any) -> bool:
+        """What the function says of a value.
+
+        Raises:
+            ArgumentError: it says nothing, or several things.
+        """
+        answer = self.place(value)
+        if np.ndim(answer) == 0 and isinstance(answer, (bool, int, np.generic, np.ndarray)):
+            return bool(answer)
+        came = (
+            f"an array of shape {list(answer.shape)}"
+            if isinstance(answer, np.ndarray)
+            else f"{answer!r:.60}"
+        )
+        raise ArgumentError(
+            f"expected a function that takes the array of a variable and gives one bool, as "
+            f"lambda value: (value > 0.5).any(), got {came} for {name!r}"
+        )
 
 
 @dataclass(frozen=True)
@@ -173,7 +192,8 @@ class Debugger(Observer):
 
         Args:
             places: names of variables, types of operators, lines as in ``"train.py:12"``,
-                variables, operators, or functions of a value such as ``is_nan``.
+                variables, operators, or functions such as ``is_nan``, which take the array of a
+                variable and give one bool.
 
         Raises:
             ArgumentError: a place is none of these, or the program has nothing of that name.
@@ -300,11 +320,16 @@ class Debugger(Observer):
         """The value of a variable, or of a name, where the run stands.
 
         Raises:
-            UnknownVariableError: nothing has been written there yet.
+            UnknownVariableError: nothing has been written there yet, or there is no such variable.
         """
         name = what.name if isinstance(what, Variable) else what
         value = self._value(name)
         if value is None:
+            names = {variable.name for variable in self.program.list_vars()}
+            if name not in names:
+                raise UnknownVariableError(
+                    f"the program has no variable {name!r}{suggestion(str(name), names)}"
+                )
             known = {n for record in self.trace for n in (*record.inputs, *record.outputs)} - {name}
             raise UnknownVariableError(
                 f"{name!r} has no value yet, where the run stands{suggestion(name, known)}"

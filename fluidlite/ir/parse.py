@@ -397,9 +397,7 @@ class _Parser:
         if only is not None:
             slot = only_output(definition)
             if slot is None:
-                self.fail(
-                    f"name the output slots, {{Slot=name}} = ...: {_outputs_of(op_type)}", first
-                )
+                self.fail(_needs_slots(op_type), first)
             outputs = {slot: (only,)}
         inputs: dict[str, Names] = {}
         attrs: dict[str, Any] = {}
@@ -591,8 +589,11 @@ class _Parser:
             self.fail("a wrong escape sequence; they are those of JSON", token)
 
 
-def _outputs_of(op_type: str) -> str:
+def _needs_slots(op_type: str) -> str:
+    """That an operator's outputs have to be named by slot."""
+    advice = "name the output slots, {Slot=name} = ..."
     try:
-        return f"{op_type} has {', '.join(map(str, lookup(op_type).outputs)) or 'none'}"
+        slots = ", ".join(map(str, lookup(op_type).outputs)) or "none"
     except (UnknownOperatorError, NoGradientError) as error:
-        return str(error)
+        return f"{error} (or {advice})"
+    return f"{advice}: {op_type} has {slots}"

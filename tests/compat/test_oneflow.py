@@ -199,3 +199,8 @@ def test_check_names_what_is_not_there():
         (3, "there is no module oneflow.onnx_bridge"),
         (5, "oneflow.optim has no name 'Sgd'; did you mean 'SGD'?"),
     ]
+
+
+def test_an_import_of_a_module_that_is_left_out_says_why(oneflow):
+    with pytest.raises(ModuleNotFoundError, match="'oneflow.boxing': it is left out .*; use one"):
+        importlib.import_module("oneflow.boxing")

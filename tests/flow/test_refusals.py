@@ -2,10 +2,12 @@
 
 import pytest
 
+import fluidlite as fluid
 from fluidlite import flow
 from fluidlite.errors import (
     ArgumentError,
     DTypeError,
+    FluidError,
     GradientStateError,
     GradientTypeError,
     StateDictError,
@@ -67,3 +69,23 @@ def test_a_state_that_does_not_fit_is_told_what_it_lacks_and_has_too_much():
     ):
         with pytest.raises(StateDictError, match=message):
             net.load_state_dict(given)
+
+
+def _updated():
+    x = flow.tensor([1.0], requires_grad=True)
+    x += 1
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        _updated,
+        lambda: flow.tensor([1.0]).sbp,
+        lambda: flow.tensor([1.0]).placement,
+        lambda: fluid.autograd.vmap(lambda row: float(row.sum()))(fluid.ones([2, 2])),
+    ],
+)
+def test_an_error_shows_no_frames_of_the_package(refused):
+    with pytest.raises(FluidError) as error:
+        refused()
+    assert {at.path.name for at in error.traceback} == {"test_refusals.py"}

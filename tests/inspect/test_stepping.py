@@ -329,3 +329,23 @@ def test_a_run_that_failed_is_looked_back_at():
     )
     assert any("[2. 2.]" in line for line in said)
     assert any(line.startswith("0: ") and "scale(X=x" in line for line in said)
+
+
+@pytest.mark.parametrize("predicate", [lambda v: v > 0.5, lambda v: None])
+def test_a_predicate_that_gives_no_single_bool_is_refused(predicate):
+    y = fluid.layers.scale(fluid.data("x", [3], "float32"), 2.0)
+    feed = {"x": np.ones(3, "float32")}
+    with Debugger(fluid.Executor(), feed=feed) as debugger:
+        debugger.stop_at(predicate)
+        with pytest.raises(ArgumentError, match=r"gives one bool, .*got .* for") as refused:
+            debugger.go()
+    assert y.name in str(refused.value)
+
+
+def test_a_name_that_the_program_lacks_has_no_value_ever():
+    y = fluid.layers.scale(fluid.data("x", [3], "float32"), 2.0, name="wide")
+    with Debugger(fluid.Executor(), feed={"x": np.ones(3, "float32")}) as debugger:
+        with pytest.raises(UnknownVariableError, match="no variable 'wide.tmp'; did you mean"):
+            debugger["wide.tmp"]
+        with pytest.raises(UnknownVariableError, match="has no value yet"):
+            debugger[y]

@@ -237,8 +237,8 @@ MISTAKES = {
         }
         """,
         """
-        line 3, column 5: name the output slots, {Slot=name} = ...: there is no operator 'scael'; \
-did you mean 'scale'?
+        line 3, column 5: there is no operator 'scael'; did you mean 'scale'? (or name the output \
+slots, {Slot=name} = ...)
               y = scael(X=x)
               ^
         """,
