@@ -137,3 +137,18 @@ def test_the_binary_cross_entropy_needs_probabilities():
     np.testing.assert_allclose(
         float(F.binary_cross_entropy(right * 0 + 0.5, labels)), 0.693147, 1e-5
     )
+
+
+def test_class_numbers_may_be_fractions_or_truth_values():
+    logits = paddle.to_tensor(np.sqrt(np.arange(6, dtype="float32")).reshape(2, 3))
+    for labels, loss in (
+        ([1.0, 2.0], 0.9655255),
+        ([[1.7], [0.2]], 1.2175341),
+        ([[1.0], [-100.0]], 1.058158),
+        ([[True], [False]], None),
+    ):
+        found = F.cross_entropy(logits, paddle.to_tensor(labels))
+        whole = F.cross_entropy(logits, paddle.to_tensor(np.array(labels).astype("int64")))
+        assert found.item() == whole.item() == pytest.approx(loss or whole.item(), rel=1e-6)
+    losses = F.softmax_with_cross_entropy(logits, paddle.to_tensor([[1.0], [2.0]]))
+    np.testing.assert_allclose(losses.numpy(), [[1.058158], [0.8728929]], rtol=1e-6)

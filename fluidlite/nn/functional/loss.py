@@ -140,6 +140,7 @@ def cross_entropy(
     narrow = hard and label.array.ndim == input.array.ndim - 1
     mask = None
     if hard:
+        label = _class_numbers(label)
         indices = unsqueeze(label, axis) if narrow else label
         mask = _kept(indices, ignore_index, input)
     if label_smoothing and hard:
@@ -179,6 +180,11 @@ def cross_entropy(
     if reduction == "none" and narrow and not label_smoothing:
         return squeeze(loss, axis)
     return reduced(loss, reduction)
+
+
+def _class_numbers(label: Any) -> Any:
+    """Labels as integers: paddle takes fractions, which it rounds towards zero, and truth values."""
+    return label if label.array.dtype.kind in "iu" else cast(label, "int64")
 
 
 def _kept(label: Any, ignore_index: int, input: Tensor) -> Any:
@@ -239,6 +245,7 @@ def softmax_with_cross_entropy(
     return_softmax: Literal[True],
     axis: int = -1,
 ) -> tuple[Tensor, Tensor]: ...
+@composite
 def softmax_with_cross_entropy(
     logits: Tensor,
     label: Tensor,
@@ -263,6 +270,8 @@ def softmax_with_cross_entropy(
     >>> fluid.nn.functional.softmax_with_cross_entropy(x, y).numpy().round(4)
     array([[0.6931]], dtype=float32)
     """
+    if not soft_label:
+        label = _class_numbers(label)
     outs = eager.softmax_with_cross_entropy.all(
         logits, label, soft_label=soft_label, ignore_index=ignore_index, axis=axis
     )
