@@ -281,7 +281,9 @@ def check_used(found: Sequence[Any], inputs: Sequence[Any]) -> None:
     """
     for i, (gradient, tensor) in enumerate(zip(found, inputs)):
         if gradient is None:
-            why = "it stops gradients" if tensor.stop else "the outputs do not depend on it"
+            why = "it stops gradients"
+            if not tensor.stop:
+                why = "the outputs do not depend on it, or are gradients without create_graph=True"
             raise located(
                 UnreachableError,
                 f"inputs[{i}], {described(tensor)}, has no gradient: {why}; with "

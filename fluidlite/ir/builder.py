@@ -243,8 +243,9 @@ def _number(value: Any, operator: str) -> float:
             raise TypeError
         return float(value.item() if isinstance(value, np.ndarray) else value)
     except (TypeError, ValueError):
+        shown = "a value" if isinstance(value, Arithmetic) else f"{value!r:.60}"
         raise ArgumentError(
-            f"{operator}: expected a variable or a number, got {value!r:.60} of type "
+            f"{operator}: expected a variable or a number, got {shown} of type "
             f"{type(value).__name__}{_instead(value)}"
         ) from None
 

@@ -65,7 +65,8 @@ def only_for_test(program: Program) -> Dropped:
     switch_to_test(program)
     before = [name for block in program.blocks for name in block.vars]
     drop_blocks(program, gone)
-    drop_unused(program, [v.name for v in program.list_vars() if not isinstance(v, Parameter)])
+    others = (v for v in program.list_vars() if not isinstance(v, Parameter) and not v.is_data)
+    drop_unused(program, [v.name for v in others])
     after = {name for block in program.blocks for name in block.vars}
     lost = tuple(name for name in dict.fromkeys(before) if name not in after)
     return Dropped(tuple(counts.items()), lost)
@@ -80,9 +81,7 @@ def switch_to_test(program: Program) -> None:
 
 
 def drop_unused(program: Program, candidates: Iterable[str]) -> None:
-    """Take out those of the named variables that no operator of the program mentions and that are
-    not fed.
-    """
+    """Take out those of the named variables that no operator of the program mentions."""
     unused = set(candidates)
     if not unused:
         return
@@ -94,7 +93,7 @@ def drop_unused(program: Program, candidates: Iterable[str]) -> None:
     }
     unused -= used
     for block in program.blocks:
-        block.set_vars([v for n, v in block.vars.items() if n not in unused or v.is_data])
+        block.set_vars([v for n, v in block.vars.items() if n not in unused])
 
 
 def drop_blocks(program: Program, indices: Iterable[int]) -> None:

@@ -236,8 +236,8 @@ def _missing(name: str, op: Operator) -> Exception:
         error = FeedError(f"data variable {name!r} was not fed")
     elif variable is not None and variable.persistable:
         error = NotInitializedError(
-            f"variable {name!r} has no value; run the startup program first (after minimize), "
-            f"in the same scope"
+            f"variable {name!r} has no value; run the startup program first (after minimize, and "
+            f"that of the program_guard in which it was built), in the same scope"
         )
     else:
         error = NotInitializedError(f"variable {name!r} is read before anything writes it")
@@ -295,6 +295,12 @@ def check_names(program: Program, feeds: Iterable[str], fetches: Iterable[str]) 
 
 def no_such_name(name: str, known: Iterable[str], what: str) -> str:
     """What to say of a name that a program does not have."""
-    found = suggestion(name, known)
+    source, mark, _ = name.partition("@GRAD")
     elsewhere = "; if it is one of another program, run that: exe.run(program, ...)"
-    return f"the program has no variable {name!r} to {what}{found or elsewhere}"
+    advice = suggestion(name, known) or elsewhere
+    if mark and source in known:
+        advice = (
+            f": it has no gradient of {source!r}; where gradients stop at that, set "
+            "stop_gradient = False before append_backward, and see fluid.explain_gradient"
+        )
+    return f"the program has no variable {name!r} to {what}{advice}"

@@ -143,6 +143,17 @@ def test_truth_values_are_fetched_as_they_are(tmp_path):
     assert loaded(tmp_path)[3](x=np.array([1, -1], "float32"))[0].tolist() == [True, False]
 
 
+def test_data_that_the_model_does_not_need_is_left_out(tmp_path):
+    x, label = fluid.data("x", [None, 2]), fluid.data("label", [None, 1])
+    line = fluid.layers.fc(x, 1)
+    fluid.layers.square_error_cost(line, label)
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    fluid.io.save_inference_model(str(tmp_path), ["x"], [line], exe)
+    model, _, _ = fluid.io.load_inference_model(str(tmp_path), exe)
+    assert "x" in model.global_block().vars and "label" not in model.global_block().vars
+
+
 def test_a_variable_that_is_fed_and_not_used_stays_one(tmp_path):
     x, z = fluid.data("x", [2], "float32"), fluid.data("z", [2], "float32")
     with pytest.warns(UserWarning, match="no variables to be saved"):

@@ -183,7 +183,7 @@ def cross_entropy(
 
 
 def _class_numbers(label: Any) -> Any:
-    """Labels as integers: paddle takes fractions, which it rounds towards zero, and truth values."""
+    """Labels as integers: paddle takes fractions, which it rounds towards zero."""
     return label if label.array.dtype.kind in "iu" else cast(label, "int64")
 
 
