@@ -43,7 +43,6 @@ DIFFERENCES = {
     r"misc_112": "the shape of the grid is that of the result",
     r"opdesc|framework_misc|tensor_set_dims|scope_\w+": "names that no program was seen to use",
     r"program_misc": "the description of a program is a view, made when it is asked for",
-    r"prune_with_input": "data variables stay declared",
     r"save_inference_\w+": "the program that is saved stays as it is",
     r"variable_static_refused": "a variable and an array are added: the array is a constant",
     r"var_31|var_34": "other operators to the same result",

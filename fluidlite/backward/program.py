@@ -336,7 +336,8 @@ def _gradients(
     wanted = [None if sweep.active(s.name) is None else by_name.get(s.name) for s in sources]
     if len(wanted) != 1 or wanted[0] is not None:
         return wanted
-    _warn_of_nothing(sources[0], goals[0])
+    if sources[0].stop_gradient or not sources[0].dtype.is_continuous:
+        _warn_of_nothing(sources[0], goals[0])
     return []
 
 
@@ -345,13 +346,11 @@ calc_gradient = gradients
 
 def _warn_of_nothing(source: Variable, goal: Variable) -> None:
     """Say why the only requested gradient is missing."""
-    if source.has_dtype and not source.dtype.is_continuous:
+    if not source.dtype.is_continuous:
         why = f"it is {source.dtype}, and only floats have gradients"
-    elif source.stop_gradient:
+    else:
         data = ", as they do at data variables unless told otherwise" if source.is_data else ""
         why = f"gradients stop at it{data}; set {source.name}.stop_gradient = False before"
-    else:
-        why = "no path of operators with gradients leads there; explain_gradient says where it ends"
     warn(
         f"no gradient of {goal.name!r} comes to {source.name!r}, so gradients gives an empty list: "
         f"{why}",

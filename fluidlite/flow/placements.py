@@ -108,7 +108,7 @@ class Placed(TensorRecord, results=False):
     #: makes what makes results of tensors at a place
     global_results: ClassVar[Any]
 
-    def place_at(self, placed: tuple[placement, tuple[Sbp, ...]] | None) -> None:
+    def _place_at(self, placed: tuple[placement, tuple[Sbp, ...]] | None) -> None:
         """Let the tensor, and the results of operators on it, lie at a place.
 
         Args:
@@ -152,7 +152,7 @@ class Placed(TensorRecord, results=False):
         )
         if placed is None:
             raise located(ArgumentError, "expected a placement and sbp, got neither")
-        tensor.place_at(placed)
+        tensor._place_at(placed)
         return tensor
 
     local_to_global = to_global
@@ -170,7 +170,7 @@ class Placed(TensorRecord, results=False):
         if self._placed is None:
             return self
         made: Any = self.alias()  # type: ignore[attr-defined]
-        made.place_at(None)
+        made._place_at(None)
         return made
 
     @property

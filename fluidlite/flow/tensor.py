@@ -350,7 +350,7 @@ class _GlobalResults:
     def __call__(self, array: Any, origin: Any = None, stop: bool = True) -> Any:
         made = _Result(array, origin, stop)
         where, ways = self.placed
-        made.place_at((where, tuple([each.of_rank(array.ndim) for each in ways])))
+        made._place_at((where, tuple([each.of_rank(array.ndim) for each in ways])))
         return made
 
 
@@ -404,7 +404,7 @@ def made(
     if requires_grad:
         result.requires_grad = True
     if placed:
-        result.place_at(placed)
+        result._place_at(placed)
     return result
 
 

@@ -236,22 +236,25 @@ def quantile(
 def _interpolated(row: Any, share: float) -> Any:
     """What lies at a share of the way along sorted rows, float64."""
     count, along = row.array.shape[-1], row.array.ndim - 1
-    part: Any
     low: Any
+    part: Any
+    rest: Any
     if count == -1:  # which a run knows
-        last = cast(get_item(eager.shape(row), slice(along, None)), "float64") - 1.0
-        place = last * share
+        last = subtract(cast(get_item(eager.shape(row), slice(along, None)), "float64"), 1.0)
+        place = multiply(last, share)
         low = floor(place)
-        places = [cast(k, "int64") for k in (low, minimum(low + 1.0, last))]
+        places = [cast(k, "int64") for k in (low, minimum(add(low, 1.0), last))]
         ends = [eager.index_select(row, k, dim=along) for k in places]
-        part = total(cast(place - low, str(row.array.dtype)))
+        part = total(cast(subtract(place, low), str(row.array.dtype)))
+        rest = subtract(1.0, part)
     else:
         low = int(share * (count - 1))
         part = share * (count - 1) - low
+        rest = 1 - part
         bounds = [slice(k, k + 1) for k in (low, min(low + 1, count - 1))]
         ends = [get_item(row, (Ellipsis, bound)) for bound in bounds]
     first, second = [total(each, -1) for each in ends]
-    return cast(add(multiply(first, 1 - part), multiply(second, part)), "float64")
+    return cast(add(multiply(first, rest), multiply(second, part)), "float64")
 
 
 def _sum_of_nan(rows: Any) -> Any:

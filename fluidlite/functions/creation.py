@@ -293,8 +293,9 @@ def _range_in_run(start: Any, end: Any, step: Any, dtype: Any) -> Any:
     """:func:`arange` of numbers some of which a program computes."""
     bounds = start, end, step
     like = next(v for v in bounds if appends([v]) is not None)
-    kinds = [np.asarray(v.array if isinstance(v, Operand) else v).dtype.kind for v in bounds]
-    kind = _type(dtype, np.dtype("int64") if set(kinds) <= {"i", "u"} else like.array.dtype)
+    types = [v.array.dtype if isinstance(v, Operand) else np.asarray(v).dtype for v in bounds]
+    kinds = {dtype.kind for dtype in types}
+    kind = _type(dtype, np.dtype("int64") if kinds <= {"i", "u"} else like.array.dtype)
     ends = [
         cast_to(v, kind) if isinstance(v, Operand) else like.results(np.asarray([v], kind))
         for v in bounds

@@ -115,7 +115,7 @@ class Builder(Interpreter):
         # fluid 1.8 begins at the first dimension where its size is unknown; paddle 2 never does
         first = right.shape and right.shape[0] == -1 and not state.builds.get()
         axis = 0 if first else -1
-        if first and left.has_shape and left.ndim < right.ndim:
+        if first and left.has_shape and left.ndim < right.ndim and set(left.shape) != {1}:
             warn_once(
                 f"{operator}: the dimensions of {left.name!r} {list(left.shape)} are the first "
                 f"ones of {right.name!r} {list(right.shape)}, as in fluid 1.8; write the larger "

@@ -44,6 +44,8 @@ class Structure:
         such a step, where that of an element does not depend on the others.
     ``adds_all``
         Out is the sum of the list of inputs.
+    ``surrounds``
+        Out is the only input with ``pad_value`` around it, ``paddings`` elements on each side.
     ``condition_slot``
         of a control-flow operator whose block a graph may hold as a body: where its condition is.
     ``repeats``
@@ -79,6 +81,7 @@ class Structure:
     is_update: ClassVar[bool] = False
     updates_by_element: ClassVar[bool] = False
     adds_all: ClassVar[bool] = False
+    surrounds: ClassVar[bool] = False
     repeats: ClassVar[bool] = False
     is_monotone: ClassVar[bool] = False
     by_element: ClassVar[bool] = False

@@ -81,6 +81,7 @@ class pad(Op):
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     of_bfloat16: ClassVar[bool] = True
     fluid: ClassVar[FluidForm] = FluidForm(bare_gradients=True)
+    surrounds: ClassVar[bool] = True
     paddings: list[int] = REQUIRED
     pad_value: float = 0.0
 

@@ -307,4 +307,7 @@ def _has_no_room_beside(target: str, source: SavedModel) -> bool:
 
 def is_same_file(path: str, other: str) -> bool:
     """Whether two paths are those of one file or folder, be it there or not."""
-    return os.path.realpath(path) == os.path.realpath(other)
+    try:
+        return os.path.realpath(path) == os.path.realpath(other)
+    except ValueError:  # who writes to it says what no path is
+        return False

@@ -143,8 +143,7 @@ def test_the_gradient_of_one_input_that_nothing_depends_on_is_an_empty_list():
     x, y = fluid.data("x", [2]), fluid.data("y", [2])
     x.stop_gradient = y.stop_gradient = False
     loss = fluid.layers.reduce_sum(x * 2.0)
-    with pytest.warns(fluid.errors.FluidWarning, match="no path of operators with gradients"):
-        assert fluid.gradients([loss], [y]) == []
+    assert fluid.gradients([loss], [y]) == []
     found = fluid.gradients([loss], [y, x])
     assert found[0] is None and found[1].name == "x@GRAD"
 

@@ -63,12 +63,12 @@ def test_kldiv_loss_compares_distributions(reduction):
     np.testing.assert_allclose(f.kldiv_loss(LOGITS, target, reduction=reduction), expected)
 
 
-def test_kldiv_loss_refuses_unknown_reductions_and_single_numbers():
+def test_kldiv_loss_refuses_unknown_reductions_and_batches_of_a_single_number():
     one = ([4], "float32")
     with pytest.raises(AttributeValueError, match="'mean', 'sum' or 'batchmean', got 'average'"):
         infer("kldiv_loss", dict(reduction="average"), X=one, Target=one)
     with pytest.raises(ShapeError, match="at least 1 dimension"):
-        infer("kldiv_loss", X=([], "float32"), Target=([], "float32"))
+        infer("kldiv_loss", dict(reduction="batchmean"), X=([], "float32"), Target=([], "float32"))
 
 
 WEIGHT = rng.uniform(0.5, 1.5, [3])

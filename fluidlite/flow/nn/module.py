@@ -313,7 +313,7 @@ class Module(CommonModule):
         """
         placed = check_placed(placement, sbp)
         for tensor in (*self.parameters(), *self.buffers()):
-            tensor.place_at(placed)
+            tensor._place_at(placed)
         return self
 
     def to_local(self) -> Self:

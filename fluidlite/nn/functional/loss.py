@@ -27,6 +27,7 @@ from ...functions.reduction import mean, rows_of
 from ...functions.reduction import sum as total
 from ...functions.selection import chosen
 from ...functions.shaping import reshape, squeeze, unsqueeze
+from ...ground.dtypes import DType, as_dtype
 from ...opdef.operand import Operand
 from .projection import label_smooth, one_hot
 
@@ -184,7 +185,8 @@ def cross_entropy(
 
 def _class_numbers(label: Any) -> Any:
     """Labels as integers: paddle takes fractions, which it rounds towards zero."""
-    return label if label.array.dtype.kind in "iu" else cast(label, "int64")
+    dtype = as_dtype(label.dtype)
+    return cast(label, "int64") if dtype.is_continuous or dtype is DType.BOOL else label
 
 
 def _kept(label: Any, ignore_index: int, input: Tensor) -> Any:
@@ -245,7 +247,6 @@ def softmax_with_cross_entropy(
     return_softmax: Literal[True],
     axis: int = -1,
 ) -> tuple[Tensor, Tensor]: ...
-@composite
 def softmax_with_cross_entropy(
     logits: Tensor,
     label: Tensor,

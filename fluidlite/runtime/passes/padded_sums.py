@@ -39,7 +39,7 @@ def _side_by_side(total: Instruction) -> tuple[int, list[Value]]:
     parts: list[tuple[int, int, Value]] = []  # the dimension, where they begin, and the value
     for value in flat(total.operands):
         maker = value.producer
-        if maker is None or maker.op.type != "pad" or maker.op.pad_value:
+        if maker is None or not maker.op.surrounds or maker.op.pad_value:
             return 0, []
         (inner,) = maker.inputs
         if value.only_user is not total or not value.is_static or value.kind is not Kind.LOD_TENSOR:
