@@ -206,7 +206,9 @@ def check_named_sizes(fed: Iterable[tuple[Variable, Any]]) -> None:
 def unset(name: str, op: Operator) -> Any:
     """What an operator takes for a variable without a value; ``EMPTY`` where it does without."""
     slot = next((slot for slot, names in op.inputs.items() if name in names), "")
-    value = EMPTY if is_empty_array(op, name) else op.instance().unset(slot)
+    value = op.instance().unset(slot)
+    if is_empty_array(op, name) or isinstance(value, str):
+        return EMPTY  # this very object, by which callers know it
     if value is None:
         raise _missing(name, op)
     return value
