@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import AttributeValueError, OutOfRangeError, ShapeError
+from ..errors import AttributeValueError, OutOfRangeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long
 from ..opdef.definition import Op
@@ -126,13 +126,11 @@ class kldiv_loss(OneNumber):
         need_float(X=X)
         shape = same_shape(X=X, Target=Target)
         need_word("reduction", self.reduction, "none", "mean", "sum", "batchmean")
-        if not shape and self.reduction == "batchmean":
-            raise ShapeError("expected X to have at least 1 dimension, got shape []")
         return X.with_shape(shape) if self.reduction == "none" else spec(self.one, X.dtype)
 
     def share(self, shape: Shape) -> int:
         """What the sum is divided by."""
-        count = {"mean": math.prod(shape), "batchmean": shape[0]}.get(self.reduction, 1)
+        count = {"mean": math.prod(shape), "batchmean": math.prod(shape[:1])}.get(self.reduction, 1)
         return max(count, 1)
 
     def run(self, xp: Any, X: Array, Target: Array) -> Array:

@@ -394,6 +394,6 @@ def kl_div(
     """
     logarithms, probabilities = operands(input, label, "kl_div")
     loss = eager.kldiv_loss(logarithms, probabilities, reduction="none")
-    if reduction == "batchmean":
+    if reduction == "batchmean" and loss.array.ndim:
         return true_divide(total(loss), rows_of(loss))
-    return reduced(loss, reduction)
+    return reduced(loss, "sum" if reduction == "batchmean" else reduction)
