@@ -238,3 +238,14 @@ def test_files_beside_a_program_that_are_something_else_are_passed_over(models):
     with pytest.raises(FileFormatError, match="lone"):
         shutil.copy("fc/inference/__model__", "alone/net")
         fluid.io.convert("alone/net", "made/again.pdmodel")
+
+
+def test_a_model_of_fluid_that_paddle_2_cannot_run_is_converted_with_a_warning(tmp_path):
+    layers, network, start = fluid.layers, fluid.Program(), fluid.Program()
+    with fluid.program_guard(network, start):
+        rows = layers.fc(layers.one_hot(fluid.data("x", [None, 1], "int64"), 5), 2)
+    executor, folder = fluid.Executor(), str(tmp_path / "old")
+    executor.run(start)
+    fluid.io.save_inference_model(folder, ["x"], [rows], executor, network)
+    with pytest.warns(fluid.errors.FluidWarning, match="no operator 'one_hot'.*cannot run this"):
+        fluid.io.convert(folder, str(tmp_path / "new.pdmodel"))

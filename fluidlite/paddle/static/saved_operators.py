@@ -277,7 +277,8 @@ def put_in_form(program: Program) -> None:
             1.8 wrote nothing.
     """
     is_new = program.carried is None
-    if is_new or is_of_paddle2(program):
+    of_fluid = not is_new and not is_of_paddle2(program)
+    if not of_fluid:
         with unique_name.guard(FreeNames(program)):
             for block in program.blocks:
                 block.set_ops([part for op in block.ops for part in _parts(op, block, is_new)])
@@ -285,16 +286,14 @@ def put_in_form(program: Program) -> None:
         declare_byproducts(program, with_unread=True)
         _order_feeds(program.global_block())
         set_version(program, VERSION)
-    left = lacking_operators(program, "paddle 2.6") if is_new or is_of_paddle2(program) else []
+    left = lacking_operators(program, "paddle 2.6")
     if left:
         ops = (op for block in program.blocks for op in block.ops if op.type == left[0])
         callsite = next((op.callsite for op in ops), None)
         site = "" if callsite is None else f", built at {callsite}"
         more = f", nor {', '.join(map(repr, left[1:]))}" if left[1:] else ""
-        warn(
-            f"paddle 2.6 has no operator {left[0]!r}{site}{more}: only fluidlite runs this model",
-            None,
-        )
+        so = "it cannot run this model" if of_fluid else "only fluidlite runs this model"
+        warn(f"paddle 2.6 has no operator {left[0]!r}{site}{more}: {so}", None)
 
 
 def _order_feeds(block: Block) -> None:
