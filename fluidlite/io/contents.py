@@ -30,6 +30,7 @@ from .arrays import (
     read_npz,
     read_safetensors,
 )
+from .check import check_value
 from .checkpoint import is_checkpoint, latest, read_checkpoint
 from .inference import MODEL, model_files
 from .variables import is_persistable
@@ -360,6 +361,8 @@ def _model(folder: str, path: str, params: Any) -> Contents:
             if len(tensors) != len(names):
                 source.fail(f"{len(names)} tensors, as the program has", str(len(tensors)), 0)
         contents.variables = dict(zip(names, tensors))
+        for name, tensor in contents.variables.items():
+            check_value(program.global_block().vars.get(name), tensor, name, source.name)
         return contents
     for name in names:
         file = os.path.join(folder, *name.split("/"))

@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import shutil
 import struct
 
 import numpy as np
@@ -365,3 +366,14 @@ def test_a_packed_file_may_not_become_much_larger_than_it_is_unless_that_is_said
 def test_a_quarter_of_a_gigabyte_is_unpacked_from_any_file(tmp_path):
     np.savez_compressed(tmp_path / "zeros.npz", a=np.zeros(1_000_000, "float32"))
     assert fluid.io.read(tmp_path / "zeros.npz").variables["a"].shape == (1_000_000,)
+
+
+def test_values_of_another_model_beside_a_program_are_refused(tmp_path):
+    for name, size in (("one", 3), ("other", 5)):
+        net = fluid.paddle.nn.Linear(4, size)
+        spec = [fluid.paddle.static.InputSpec([None, 4])]
+        fluid.paddle.jit.save(net, str(tmp_path / name), input_spec=spec)
+    shutil.copy(tmp_path / "other.pdiparams", tmp_path / "one.pdiparams")
+    with pytest.raises(FileFormatError, match=r"expected float32\[3\], as the program declares"):
+        fluid.io.convert(tmp_path / "one.pdmodel", tmp_path / "new.pdmodel")
+    assert not (tmp_path / "new.pdmodel").exists()
