@@ -1,5 +1,7 @@
 """Saved models of the real thing, with what they were fed and what came out."""
 
+import numpy as np
+
 import fluidlite as fluid
 
 import saved_models
@@ -49,3 +51,11 @@ def loaded(model, folder, executor):
         names = {"model_filename": "model", "params_filename": "params"}
     program, _, _ = fluid.io.load_inference_model(place, executor, **names)
     return program, feeds, outputs
+
+
+def array_of(recorded):
+    """An array that a file of JSON holds: element type, shape, elements."""
+    dtype, shape, elements = recorded
+    if dtype.startswith("complex"):
+        return array_of(elements).view(dtype).reshape(shape)
+    return np.asarray(elements, dtype).reshape(shape)

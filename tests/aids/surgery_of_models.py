@@ -28,14 +28,6 @@ FORMS = ("whole", "cut", "patched", "folded", "pruned")
 TOLERANCE = 1e-4  #: of the largest number, or of 1
 
 
-def array_of(recorded):
-    """An array that a file of JSON holds: element type, shape, elements."""
-    dtype, shape, elements = recorded
-    if dtype.startswith("complex"):
-        return array_of(elements).view(dtype).reshape(shape)
-    return np.asarray(elements, dtype).reshape(shape)
-
-
 def of_fluid(folder):
     """As of :func:`sources`, of fluid 1.8 and the first of paddle 2."""
 
@@ -72,7 +64,7 @@ def of_paddle3():
     packed = gzip.decompress((DATA / "paddle_3" / "programs.json.gz").read_bytes())
     for name, model in json.loads(packed).items():
         held = model["values"]
-        sides = (list(map(array_of, model[side])) for side in ("fed", "fetched"))
+        sides = (list(map(recorded_models.array_of, model[side])) for side in ("fed", "fetched"))
         files = (model["program"].encode(), held and base64.b64decode(held))
         found[f"paddle_3.{name}"] = loading(*sides, *files)
     return found

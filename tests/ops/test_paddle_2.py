@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from recorded_models import array_of
 
 from fluidlite.opdef.definition import lookup
 
@@ -18,11 +19,6 @@ RECORDED = json.loads(
 DIFFERS = {
     "index_put  value@GRAD": "of what is written to one place twice, the first value counts there"
 }
-
-
-def array_of(recorded):
-    dtype, shape, elements = recorded
-    return np.asarray(elements, dtype).reshape(shape)
 
 
 def cotangent(value):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recorded_models import array_of
 
 import fluidlite as fluid
 from fluidlite.errors import FileFormatError, UnknownOperatorError
@@ -14,13 +15,6 @@ from fluidlite.proto.pir.operands import HeldNumbers
 
 DATA = Path(__file__).parents[2] / "data" / "paddle_3" / "programs.json.gz"
 MODELS = json.loads(gzip.decompress(DATA.read_bytes()))
-
-
-def array_of(recorded):
-    dtype, shape, elements = recorded
-    if dtype.startswith("complex"):
-        return array_of(elements).view(dtype).reshape(shape)
-    return np.asarray(elements, dtype).reshape(shape)
 
 
 def files_of(model):
