@@ -1,6 +1,10 @@
 """Speed of files: variables against numpy.save and numpy.load, and long program files.
 
     python benchmarks/files.py [--megabytes 1024] [--operators 100000] [--folder DIR]
+    PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python python benchmarks/files.py --megabytes 1
+
+Programs are read and written by protobuf, too, where it is installed: in C (upb), or in Python as
+in the second line.
 
 fluidlite syncs what it saves to the disk before it replaces the old file, numpy does not; so numpy
 is timed with and without a sync.  With ``--folder /dev/shm`` there is no disk.
@@ -107,6 +111,36 @@ def different(operators: int) -> fluid.Program:
     return program
 
 
+def by_protobuf(data: bytes) -> None:
+    """Time protobuf on a program file: messages, and then their fields, which a program needs."""
+    try:
+        from google.protobuf.internal import api_implementation
+    except ImportError:
+        return
+    fluid.compat.install()
+    from paddle.fluid.proto.framework_pb2 import ProgramDesc
+
+    begin = time.process_time()
+    message = ProgramDesc.FromString(data)
+    parsed = time.process_time()
+    fields = [
+        (
+            {slot.parameter: tuple(slot.arguments) for slot in op.inputs},
+            {slot.parameter: tuple(slot.arguments) for slot in op.outputs},
+            {each.name: (each.type, each.i, each.f, each.s, each.b) for each in op.attrs},
+        )
+        for block in message.blocks
+        for op in block.ops
+    ]
+    read = time.process_time()
+    message.SerializeToString()
+    end = time.process_time()
+    kind = f"protobuf ({api_implementation.Type()})"
+    print(f"{kind + ', parsed':<34}{parsed - begin:8.2f} s")
+    print(f"{kind + f', {len(fields)} read':<34}{read - parsed:8.2f} s")
+    print(f"{kind + ', written':<34}{end - read:8.2f} s", flush=True)
+
+
 def programs(operators: int) -> None:
     """Time long program files."""
     for build, call_sites in ((alike, False), (alike, True), (different, False)):
@@ -121,6 +155,7 @@ def programs(operators: int) -> None:
         print(f"{count} operators, {build.__name__}{sites}, {len(data) / 2**20:.1f} MB")
         print(f"{'to_bytes':<34}{middle - begin:8.2f} s")
         print(f"{'parse_from_string':<34}{end - middle:8.2f} s", flush=True)
+        by_protobuf(data)
 
 
 def main() -> None:
