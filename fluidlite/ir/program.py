@@ -582,3 +582,15 @@ def program_guard(
 def _building_into(main: Program, startup: Program) -> Iterator[None]:
     with _main.guard(main), _startup.guard(startup):
         yield
+
+
+@contextmanager
+def building_within(block: Block) -> Iterator[None]:
+    """Let layers append to a block that may have been left, inside a ``with`` block."""
+    program = block.program
+    before, program.current_block_idx = program.current_block_idx, block.idx
+    try:
+        with _main.guard(program):
+            yield
+    finally:
+        program.current_block_idx = before

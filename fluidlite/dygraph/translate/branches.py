@@ -7,7 +7,7 @@ from typing import Any
 
 from ...ground.dtypes import DType
 from ...ir.block import Block
-from ...ir.program import default_main_program
+from ...ir.program import building_within, default_main_program
 from ...ir.variable import Variable
 from ...layers.compare import logical_and, logical_not, logical_or
 from ...layers.creation import assign, fill_constant
@@ -35,7 +35,6 @@ from .merging import (
     shared_cells,
     shown,
     truth,
-    within,
 )
 
 Function = Callable[[], Any]
@@ -183,7 +182,7 @@ class _Choice:
     def _append(self, copies: list[Any]) -> None:
         parent = default_main_program().current_block()
         for place, (given, dtype, blank), outer in copies:
-            with within(self._blocks[place]):
+            with building_within(self._blocks[place]):
                 assign(_blank(given) if blank else as_variable(given, dtype), outer)
         for place, block in enumerate(self._blocks):
             if block.ops:

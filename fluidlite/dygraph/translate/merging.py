@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,6 @@ from ...errors import UnsupportedError
 from ...ground import state
 from ...ground.callsite import caller
 from ...ground.dtypes import DType, Kind, as_dtype
-from ...ir.block import Block
-from ...ir.program import default_main_program
 from ...ir.variable import Variable
 from ...layers.array import array_write, create_array
 from ...layers.creation import assign, fill_constant
@@ -174,17 +171,6 @@ def shared_cells(functions: Iterable[Any], assigned: Assigned) -> Cells:
         if found is not None and can_be_array(found):
             cells.set({name: as_array(found)})
     return cells
-
-
-@contextmanager
-def within(block: Block) -> Iterator[None]:
-    """A guard under which layers append to a block that was left already."""
-    program = default_main_program()
-    before, program.current_block_idx = program.current_block_idx, block.idx
-    try:
-        yield
-    finally:
-        program.current_block_idx = before
 
 
 def same(a: Any, b: Any) -> bool:

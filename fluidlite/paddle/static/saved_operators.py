@@ -20,7 +20,7 @@ from ...ir.block import Block
 from ...ir.builder import Builder
 from ...ir.byproducts import declare_byproducts
 from ...ir.operator import Operator
-from ...ir.program import Program, program_guard
+from ...ir.program import Program, building_within
 from ...layers import while_loop
 from ...proto.libraries import lacking_operators
 from ...proto.newer_programs import is_of_paddle2
@@ -149,7 +149,6 @@ def _largest_in_parts(f: Any, op: Any, X: Any) -> Any:
 
 def _gcd(f: Any, op: Any, X: Any, Y: Any) -> Any:
     """Euclid's algorithm as a loop, as paddle 2 builds it."""
-
     program = f.block.program
 
     def now() -> Builder:
@@ -167,11 +166,9 @@ def _gcd(f: Any, op: Any, X: Any, Y: Any) -> Any:
         remainder = f.elementwise_mod(whole, divisor, floored=True)
         return [f.where(is_done, whole, rest), f.where(is_done, nothing, remainder)]
 
-    before, program.current_block_idx = program.current_block_idx, f.block.idx
-    with program_guard(program):
+    with building_within(f.block):
         starts = [f.abs(x) for x in f.broadcast_tensors([X, Y])]
         divisor = while_loop(is_left, step, starts)[0]
-    program.current_block_idx = before
     return f.assign(divisor)  # the loop's own variable is not renamed
 
 
