@@ -83,7 +83,9 @@ class GradientClipBase(HasProtectedArguments):
         """
         return self._pairs(params_grads, self.clip)
 
-    def _pairs(self, params_grads: Iterable[Pair], clip: Callable[..., list[Variable]]) -> Any:
+    def _pairs(
+        self, params_grads: Iterable[Pair], clip: Callable[..., list[Variable]]
+    ) -> list[Pair]:
         """The pairs with the gradients that ``clip`` makes of those of a program."""
         with_gradient = [(p, g) for p, g in params_grads if g is not None]
         pairs: list[Pair] = [*with_gradient]
@@ -116,8 +118,10 @@ class GradientClipBase(HasProtectedArguments):
         """
         return self.clip(params_grads)
 
-    def _clip_of_parameters(self, params_grads: Sequence[tuple[Variable, Variable]]) -> Any:
-        """The same, in the order of operators that fluid has for clips of parameters."""
+    def _clip_of_parameters(
+        self, params_grads: Sequence[tuple[Variable, Variable]]
+    ) -> list[Variable]:
+        """As :meth:`clip`, with operators in the order that fluid has for clips of parameters."""
         return self.clip(params_grads)
 
     @property
@@ -217,7 +221,9 @@ class GradientClipByGlobalNorm(GradientClipBase):
     def clip(self, params_grads: Sequence[tuple[Variable, Variable]]) -> list[Variable]:
         return self._clipped(params_grads, len(params_grads[0][1].block.ops))
 
-    def _clip_of_parameters(self, params_grads: Sequence[tuple[Variable, Variable]]) -> Any:
+    def _clip_of_parameters(
+        self, params_grads: Sequence[tuple[Variable, Variable]]
+    ) -> list[Variable]:
         first = params_grads[0][1]
         return self._clipped(params_grads, len(first.block.ops), self._bound(first))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -66,9 +67,12 @@ def put(x: Any, index: Any, value: Any) -> Any:
     else:
         value = np.asarray(value, x.array.dtype)
     entries = list(index) if isinstance(index, tuple) else [index]
-    axes, dropped, bounds = [], [], []
+    axes, dropped, new, bounds = [], [], [], []
     for place, axis in _axes(entries, x.array.ndim):
         part = entries[place]
+        if part is None:
+            new.append(axis)
+            continue
         axes.append(axis)
         if isinstance(part, slice):
             bounds.append(_bounds(part))
@@ -78,7 +82,7 @@ def put(x: Any, index: Any, value: Any) -> Any:
     lists = [known_in_run("index", list(each)) for each in zip(*bounds)]
     numbers = [() if given is not None else each for given, each in zip(lists, zip(*bounds))]
     told: Any = dict(zip(("starts", "ends", "steps"), numbers))
-    told.update(axes=axes, decrease_axes=dropped, none_axes=_new_axes(entries, x.array.ndim))
+    told.update(axes=axes, decrease_axes=dropped, none_axes=new)
     return eager.set_value(x, value, *lists, **told)
 
 
@@ -90,25 +94,15 @@ def _bounds(part: slice) -> tuple[Any, Any, Any]:
     return start, end, step
 
 
-def _axes(entries: list[Any], ndim: int) -> list[tuple[int, int]]:
-    """The places of entries that take a dimension, and that dimension."""
-    pairs, axis = [], 0
-    used = sum(_width(each) for each in entries)
+def _axes(entries: list[Any], ndim: int) -> Iterator[tuple[int, int]]:
+    """The places of entries other than an ellipsis, and the dimensions that they begin at."""
+    used, axis = sum(map(_width, entries)), 0
     for place, entry in enumerate(entries):
-        if entry is not Ellipsis and _width(entry):
-            pairs.append((place, axis))
-        axis += ndim - used if entry is Ellipsis else _width(entry)
-    return pairs
-
-
-def _new_axes(entries: list[Any], ndim: int) -> list[int]:
-    """The dimensions that new ones precede."""
-    used, axis, places = sum(_width(each) for each in entries), 0, []
-    for entry in entries:
-        if entry is None:
-            places.append(axis)
-        axis += ndim - used if entry is Ellipsis else _width(entry)
-    return places
+        if entry is Ellipsis:
+            axis += ndim - used
+        else:
+            yield place, axis
+            axis += _width(entry)
 
 
 def _width(entry: Any) -> int:

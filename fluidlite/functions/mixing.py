@@ -219,7 +219,7 @@ class DimensionsFirst(Promotion):
 class WholeNumbers(Promotion):
     """Fluid 1.8's eager tensors: integers stay integers beside 2.0, and in any power.
 
-    Fluid refuses integers beside 0.5; here these are fractions, as beside tensors of them.
+    Beside 0.5 fluid refuses to add them, and divides by 0: here the results are fractions.
     """
 
     def of_number(self, function: str, dtype: _DType, number: Any) -> _DType:

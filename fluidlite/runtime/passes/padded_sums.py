@@ -51,13 +51,13 @@ def _side_by_side(total: Instruction) -> tuple[int, list[Value]]:
         parts.append((cut[0], befores[cut[0]], inner))
     if len(parts) < 2 or len({axis for axis, _, _ in parts}) > 1:
         return 0, []
+    parts.sort(key=lambda part: part[1])
     axis, end = parts[0][0], 0
-    for _, begin, inner in sorted(parts, key=lambda part: part[1]):
+    for _, begin, inner in parts:
         if begin != end:
             return 0, []
         end += inner.shape[axis]
-    is_filled = end == total.result.shape[axis]
-    return axis, [v for _, _, v in sorted(parts, key=lambda p: p[1])] if is_filled else []
+    return axis, [inner for _, _, inner in parts] if end == total.result.shape[axis] else []
 
 
 PADDED_SUMS = Pass("padded_sums", join_padded_parts, exact=False)
