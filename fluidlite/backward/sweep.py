@@ -259,8 +259,8 @@ class ReverseSweep:
             return
         definition = form.definition
         if is_constant(definition):
-            if definition.fluid.closed and self._wanted_inputs(op, form):
-                warn_of_closed(op)
+            if definition.fluid.lacks_gradient and self._wanted_inputs(op, form):
+                warn_of_missing_gradient(op)
             return
         wanted = self._wanted_inputs(op, form)
         if not wanted and not self._counted_inputs(op, definition):
@@ -579,7 +579,7 @@ def _own(refs: list[Any], recorder: RuleRecorder) -> list[Ref]:
     return [ref if id(ref) in made else recorder.assign(ref) for ref in refs]
 
 
-def warn_of_closed(op: Operator) -> None:
+def warn_of_missing_gradient(op: Operator) -> None:
     """Say that a derivative is taken as 0 which is not, as in fluid."""
     warn(
         f"no gradient flows through operator {op.type!r}, as in fluid 1.8, although its result "

@@ -173,7 +173,9 @@ def squeeze(x: Tensor, axis: Numbers | None = None, name: str | None = None) -> 
     named = {normal_axis(a, max(len(shape), 1)) for a in listed} or range(len(shape))
     if -1 in shape:
         axes = [a for a in named if shape[a] in (1, -1)] if listed else ()
-        return eager.squeeze2(x, axes=axes, spares=True) if axes or not listed else eager.assign(x)
+        if listed and not axes:
+            return eager.assign(x)
+        return eager.squeeze2(x, axes=axes, skips_others=True)
     remaining = tuple(n for i, n in enumerate(shape) if n != 1 or i not in named)
     return eager.reshape(x, shape=remaining)
 

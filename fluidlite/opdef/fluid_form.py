@@ -49,10 +49,10 @@ class FluidForm:
     #: slots that fluid 1.8 does not have: paddle 2's, and our own
     newer: tuple[str, ...] = ()
     #: slots that the gradient operator here has, be it for their gradients, and fluid's does not
-    spared: tuple[str, ...] = ()
-    #: no gradient flows in fluid, although the results change with the inputs: who differentiates
+    only_here: tuple[str, ...] = ()
+    #: fluid has no gradient of it, although its results change with its inputs: who differentiates
     #: is warned
-    closed: bool = False
+    lacks_gradient: bool = False
     #: outputs that fluid's gradient operator has, and that nothing needs
     unmade: tuple[str, ...] = ()
 
@@ -90,7 +90,7 @@ class FluidForm:
                     f"{type}: FluidForm({name}=...) expects a tuple of slots, got {slots!r}"
                 )
             known = {*(outputs if name in of_outputs else inputs)}
-            known.update(outputs if name in ("carried", "newer", "spared") else ())
+            known.update(outputs if name in ("carried", "newer", "only_here") else ())
             for slot in slots:
                 if slot not in known:
                     raise DefinitionError(
@@ -102,7 +102,7 @@ class FluidForm:
 _FIELDS = frozenset(field.name for field in fields(FluidForm))
 #: the fields that name slots of the operator itself
 _SLOT_FIELDS = sorted(
-    _FIELDS - {"grad_type", "direct", "bare_gradients", "unmade", "updates_where", "closed"}
+    _FIELDS - {"grad_type", "direct", "bare_gradients", "unmade", "updates_where", "lacks_gradient"}
 )
 
 

@@ -166,7 +166,7 @@ def _newer_slots(
 ) -> tuple[str, ...]:
     """The slots that fluid's gradient operator does not have, and that the rule may read."""
     form, slots = forward.fluid, {**forward.output_slots, **forward.input_slots}
-    newer = {*form.newer, *form.spared}
+    newer = {*form.newer, *form.only_here}
     inputs = [
         read.slot
         for read in forward.rule_arguments

@@ -28,7 +28,7 @@ class rank_attention(Op):
     """
 
     signature = "X, RankOffset!, RankParam -> Out"
-    fluid: ClassVar[FluidForm] = FluidForm(spared=("X",))
+    fluid: ClassVar[FluidForm] = FluidForm(only_here=("X",))
     MaxRank: int = 3
 
     def infer(self, X: Spec, RankOffset: Spec, RankParam: Spec) -> Specs:

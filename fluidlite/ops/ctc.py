@@ -88,7 +88,7 @@ class warpctc(ValueShaped):
     """
 
     signature = "Logits[], Label![], LogitsLength?!, LabelLength?! -> WarpCTCGrad~, Loss"
-    fluid: ClassVar[FluidForm] = FluidForm(spared=("LabelLength",))
+    fluid: ClassVar[FluidForm] = FluidForm(only_here=("LabelLength",))
     blank: int = 0
     norm_by_times: bool = False
     per_sequence: ClassVar[tuple[str, ...]] = ("Loss",)

@@ -346,7 +346,7 @@ class elementwise_mod(Elementwise):
     floored: paddle 2's form: the sign of Y for integers, too.
     """
 
-    fluid: ClassVar[FluidForm] = FluidForm(closed=True)
+    fluid: ClassVar[FluidForm] = FluidForm(lacks_gradient=True)
     grad = None
     floored: bool = attr(False, edition=True)
 

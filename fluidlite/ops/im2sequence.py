@@ -31,7 +31,7 @@ class im2sequence(ValueShaped):
     """
 
     signature = "X, Y?! -> Out"
-    fluid: ClassVar[FluidForm] = FluidForm(spared=("Y",))
+    fluid: ClassVar[FluidForm] = FluidForm(only_here=("Y",))
     kernels: list[int] = REQUIRED
     strides: list[int] = (1, 1)
     paddings: list[int] = (0, 0, 0, 0)

@@ -535,7 +535,7 @@ class clip_by_norm(Op):
     """
 
     signature = "X -> Out"
-    fluid: ClassVar[FluidForm] = FluidForm(rows=("X",), closed=True)
+    fluid: ClassVar[FluidForm] = FluidForm(rows=("X",), lacks_gradient=True)
     max_norm: float = REQUIRED
     grad = None
 

@@ -48,7 +48,7 @@ class pyramid_hash(ValueShaped):
     """
 
     signature = "X[]!, W, WhiteList!, BlackList! -> Out, DropPos!~, X_Temp_Out!~"
-    fluid: ClassVar[FluidForm] = FluidForm(spared=("W",))
+    fluid: ClassVar[FluidForm] = FluidForm(only_here=("W",))
     num_emb: int = 0
     space_len: int = 0
     pyramid_layer: int = 2

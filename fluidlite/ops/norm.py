@@ -60,7 +60,7 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
     )
     statistics = ("Mean", "Variance")
     fluid: ClassVar[FluidForm] = FluidForm(
-        bare_gradients=True, carried=statistics, spared=("MomentumTensor", "ReserveSpace")
+        bare_gradients=True, carried=statistics, only_here=("MomentumTensor", "ReserveSpace")
     )
     is_test: bool = False
     momentum: float = 0.9

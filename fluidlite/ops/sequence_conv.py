@@ -32,7 +32,7 @@ class sequence_conv(Op):
     """
 
     signature = "X[], PaddingData?, Filter -> Out"
-    fluid: ClassVar[FluidForm] = FluidForm(spared=("PaddingData",))
+    fluid: ClassVar[FluidForm] = FluidForm(only_here=("PaddingData",))
     paddingTrainable: bool = False
     contextLength: int = REQUIRED
     contextStart: int = 0

@@ -163,21 +163,21 @@ class Squeeze(Op, abstract=True):
 
     axes: the dimensions to drop; may count from the end. Without any, all those whose size is known
         to be 1.
-    spares: paddle 2's form: those of axes that have another size stay.
+    skips_others: paddle 2's form: those of axes that have another size stay.
     """
 
     of_complex: ClassVar[OfComplex | None] = AS_WRITTEN
     of_bfloat16: ClassVar[bool] = True
 
     axes: list[int] = ()
-    spares: bool = attr(False, edition=True)
+    skips_others: bool = attr(False, edition=True)
 
     def target(self, shape):
         """The new shape, from that of X."""
         if not self.axes:
             return tuple(n for n in shape if n != 1)
         dropped = {normal_axis(axis, len(shape), "axes") for axis in self.axes}
-        if self.spares:
+        if self.skips_others:
             dropped = {axis for axis in dropped if shape[axis] in (1, -1)}
         if any(shape[axis] not in (1, -1) for axis in dropped):
             raise ShapeError(

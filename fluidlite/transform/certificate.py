@@ -130,7 +130,7 @@ class Certificate:
     operators: tuple[CertifiedOperator, ...]
     idle: tuple[str, ...] = ()  #: operators of the gradient part that no gradient above depends on
     untaken: tuple[str, ...] = ()  #: blocks that did not run at any point
-    closed: tuple[str, ...] = ()  #: operators whose results count as constants, as in fluid
+    held_constant: tuple[str, ...] = ()  #: operators whose results vary, but have no gradient
     not_asked: tuple[str, ...] = ()  #: parameters that have no gradient
     changed: tuple[str, ...] = ()  #: operators behind the gradient part that write a gradient anew
     differences: tuple[str, ...] = ()  #: types whose slopes are differences of numbers
@@ -180,10 +180,10 @@ class Certificate:
                 f"gradients, {quantity(len(self.idle), 'gradient operator')}, "
                 f"{quantity(len(self.untaken), 'block')}"
             )
-        constants = (
-            f", with {quantity(len(self.closed), 'result')} held constant" if self.closed else ""
-        )
-        return f"certified: {count} gradients are the derivative{constants}"
+        line = f"certified: {count} gradients are the derivative"
+        if self.held_constant:
+            line += f", with {quantity(len(self.held_constant), 'result')} held constant"
+        return line
 
     @escaping
     def __str__(self) -> str:
@@ -226,9 +226,9 @@ class Certificate:
         if self.idle:
             yield "gradient operators that no gradient above depends on:"
             yield from (f"  {each}" for each in self.idle)
-        if self.closed:
+        if self.held_constant:
             yield "operators whose results are held constant, as in fluid, although they change:"
-            yield from (f"  {each}" for each in self.closed)
+            yield from (f"  {each}" for each in self.held_constant)
         if self.untaken:
             yield "blocks that did not run:"
             yield from (f"  {each}" for each in self.untaken)

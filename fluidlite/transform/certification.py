@@ -358,7 +358,7 @@ def _stated(
             f"#{mention.position} {mention.op.type}: block {number}"
             for number, mention in sorted(_untaken(case, rounds).items())
         ),
-        closed=tuple(_closed(case)),
+        held_constant=tuple(_held_constant(case)),
         not_asked=tuple(name for name in named if name not in covered),
         changed=tuple(_changed(case, {gradient.gradient for gradient in gradients})),
         differences=tuple(sorted(differences)),
@@ -481,12 +481,12 @@ def _idle(case: _Case, rounds: list[_Round]) -> Iterable[str]:
             yield f"#{mention.position} {mention.op.type} -> {', '.join(gradients)}"
 
 
-def _closed(case: _Case) -> Iterator[str]:
+def _held_constant(case: _Case) -> Iterator[str]:
     """The operators through which no gradient flows, as in fluid, although results change."""
     block = case.program.global_block()
     for mention in case.mentions[: case.sweeps[-1].end]:
         op = mention.op
-        if op.definition is not None and op.definition.fluid.closed:
+        if op.definition is not None and op.definition.fluid.lacks_gradient:
             inputs = map(block.find_var_recursive, op.input_arg_names)
             if any(variable is not None and variable.takes_gradient for variable in inputs):
                 yield f"#{mention.position} {op.type} -> {', '.join(op.output_arg_names)}"

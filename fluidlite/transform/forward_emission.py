@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from ..backward.sweep import described, warn_of_closed
+from ..backward.sweep import described, warn_of_missing_gradient
 from ..errors import NoGradientError
 from ..ground.dtypes import Kind
 from ..ir.block import Block
@@ -166,8 +166,8 @@ class ForwardEmission:
         flowing = {name for _, name in flowing_outputs(op, self.sweep.active)}
         after: list[Operator] = []
         constant = definition is not None and is_constant(definition)
-        if definition is not None and definition.fluid.closed and active:
-            warn_of_closed(op)
+        if definition is not None and definition.fluid.lacks_gradient and active:
+            warn_of_missing_gradient(op)
         updates = definition is not None and bool(definition.fluid.updates)
         if (active or updates) and not constant and any(name in flowing for _, name in wanted):
             if definition is None or not is_differentiable(definition) or definition.calls_out:
