@@ -43,7 +43,7 @@ class Ref:
         self.is_open = False
         self.like: Variable = like
         self.shape: Shape = like.shape
-        self.kind: Kind = kind or gradient_kind(like)
+        self.kind: Kind = gradient_kind(like) if kind is None else kind
         self.name: str = name
 
     @property
@@ -68,6 +68,7 @@ class _Form(NamedTuple):
 
     definition: type[Op]
     control: ControlRule | None  #: what backward does for operators that drive blocks
+    is_constant: bool  #: whether no gradient flows through
     is_differentiable: bool
     is_direct: bool  #: whether the rule itself is written into the program
     gradient: Any  #: the definition of the gradient operator; None where there is none
@@ -258,12 +259,12 @@ class ReverseSweep:
             form.control(self, position, op)
             return
         definition = form.definition
-        if is_constant(definition):
+        if form.is_constant:
             if definition.fluid.lacks_gradient and self._wanted_inputs(op, form):
                 warn_of_missing_gradient(op)
             return
         wanted = self._wanted_inputs(op, form)
-        if not wanted and not self._counted_inputs(op, definition):
+        if not wanted and not (definition.fluid.counted and self._counted_inputs(op, definition)):
             return
         if not form.is_differentiable:
             raise NoGradientError(
@@ -286,6 +287,7 @@ class ReverseSweep:
         form = self._forms[op.type] = _Form(
             definition,
             CONTROL_RULES.get(op.type),
+            is_constant(definition),
             has_gradient,
             definition.fluid.direct,
             lookup(definition.grad_type) if has_gradient else None,
@@ -390,7 +392,8 @@ class ReverseSweep:
         """
         names, settled = op.outputs.get(slot, ()), self.settled
         keys: Sequence[Key] = names
-        if not self.history.rewritten.keys().isdisjoint(names):
+        rewritten = self.history.rewritten
+        if rewritten and not rewritten.keys().isdisjoint(names):
             keys = [self.history.key(name, position + 1) for name in names]
         refs = [settled.get(key) for key in keys]
         if None not in refs:
@@ -453,9 +456,7 @@ class ReverseSweep:
             variables = wanted.get(slot)
             if variables is not None:
                 kind = Kind.SELECTED_ROWS if slot in rows else None
-                refs = [None if v is None else Ref(v, "", kind) for v in variables]
-                outs[name] = refs
-                self.contribute_all(variables, refs, position)
+                outs[name] = self._contributed(variables, kind, position)
         counts = self._counted_inputs(op, definition) if definition.fluid.counted else {}
         for slot, counted in counts.items():
             refs = [Ref(v) for v in counted]
@@ -464,19 +465,9 @@ class ReverseSweep:
             self.contribute_all(counted, refs, position)
         attrs = definition.gradient_attrs(op.attrs)
         namescope = "/" if gradient.type in _OUTSIDE else op.namescope
-        self.records.append(
-            PendingOp(
-                gradient.type,
-                ins,
-                outs,
-                attrs,
-                op.callsite,
-                lists_given=False,
-                device=op.device,
-                foreign=op.foreign,
-                namescope=namescope,
-            )
-        )
+        fields = gradient.type, ins, outs, attrs, op.callsite, False, None, (), False, op.device
+        record: PendingOp = tuple.__new__(PendingOp, (*fields, op.foreign, namescope))  # quicker
+        self.records.append(record)
 
     def _written_rule(self, position: int, op: Operator, form: _Form, wanted: Wanted) -> None:
         """Note what the rule of ``op`` composes, in place of a gradient operator."""
@@ -511,6 +502,20 @@ class ReverseSweep:
             }
             if any(ref is not None for refs in outs.values() for ref in refs):
                 self.records.append(record._replace(outs=outs, foreign=op.foreign))
+
+    def _contributed(
+        self, variables: Sequence[Variable | None], kind: Kind | None, position: int
+    ) -> list[Ref | None]:
+        """Parts of the gradients of an operator's inputs, which are noted."""
+        refs: list[Ref | None] = []
+        key_of, contributions = self.history.key, self.contributions
+        for variable in variables:
+            ref = None
+            if variable is not None:
+                ref = Ref(variable, "", kind)
+                contributions.setdefault(key_of(variable.name, position), []).append(ref)
+            refs.append(ref)
+        return refs
 
     def contribute_all(
         self, wanted: Sequence[Variable | None], refs: Sequence[Ref | None], position: int
