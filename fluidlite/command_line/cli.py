@@ -6,13 +6,15 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..errors import FluidError, UnsupportedError, UsageError
 from ..export import numpy_source
-from ..ground.advice import SEQUENCES, SHAPES
+from ..ground import state
+from ..ground.advice import SHAPES, Advice
 from ..ground.console import command, complain, say, say_json
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
@@ -77,7 +79,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         with warnings.catch_warnings():
             warnings.showwarning = _warned
             given = parser.parse_args(words)
-            return given.run(given) or 0
+            with state.reader.guard(attrgetter("shell")):
+                return given.run(given) or 0
     except UsageError as error:
         return _failed(error, 2)
     except BrokenPipeError:
@@ -274,21 +277,18 @@ def _vars(given: argparse.Namespace) -> None:
 
 
 def _convert(given: argparse.Namespace) -> None:
-    try:
+    with state.reader.guard(lambda advice: _for_a_model(advice, given.source)):
         _write_converted(given)
-    except UnsupportedError as error:
-        if SHAPES not in str(error) and SEQUENCES not in str(error):
-            raise
-        raise UnsupportedError(_for_a_shell(str(error), given.source)) from None
 
 
-def _for_a_shell(text: str, path: str) -> str:
-    """An error with advice in words of the command, for a model."""
-    fed = {} if path.endswith(ENDING) else _fed(path, ())
+def _for_a_model(advice: Advice, path: str) -> str:
+    """Advice in words of the command, with the sizes that a model is fed."""
+    if advice is not SHAPES or path.endswith(ENDING):
+        return advice.shell
+    fed = _fed(path, ())
     sizes = {name: ",".join("2" if n < 0 else str(n) for n in fed[name]) for name in fed}
-    shapes = [f"--shape {name}={sizes[name]}" for name in fed if -1 in fed[name]]
-    text = text.replace(SHAPES, " ".join(shapes) or "--shape NAME=2,3")
-    return text.replace(SEQUENCES, "give the lengths of sequences (--sequences NAME=2,3)")
+    options = [f"--shape {name}={sizes[name]}" for name in fed if -1 in fed[name]]
+    return " ".join(options) or advice.shell
 
 
 def _write_converted(given: argparse.Namespace) -> None:

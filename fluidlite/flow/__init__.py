@@ -222,6 +222,7 @@ from .generators import set_rng_state as set_rng_state
 from .jit import ignore as ignore
 from .jit import script as script
 from .kinds import Size as Size
+from .kinds import bfloat16 as bfloat16
 from .kinds import bool as bool
 from .kinds import convert_oneflow_dtype_to_numpy_dtype as convert_oneflow_dtype_to_numpy_dtype
 from .kinds import double as double

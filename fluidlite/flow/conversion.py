@@ -110,6 +110,7 @@ class Conversion(TensorRecord, results=False):
     int: ClassVar[Function] = _as("int", "int32")
     long: ClassVar[Function] = _as("long", "int64")
     half: ClassVar[Function] = _as("half", "float16")
+    bfloat16: ClassVar[Function] = _as("bfloat16", "bfloat16")
     float: ClassVar[Function] = _as("float", "float32")
     double: ClassVar[Function] = _as("double", "float64")
 

@@ -13,9 +13,9 @@ from ..functions.sizes import TensorShape
 from ..ground.dtypes import DType, DTypeLike, as_dtype
 
 __all__ = [
-    "Size", "bool", "convert_oneflow_dtype_to_numpy_dtype", "double", "dtype", "dtypes", "finfo",
-    "float", "float16", "float32", "float64", "half", "iinfo", "int", "int8", "int32", "int64",
-    "long", "uint8",
+    "Size", "bfloat16", "bool", "convert_oneflow_dtype_to_numpy_dtype", "double", "dtype",
+    "dtypes", "finfo", "float", "float16", "float32", "float64", "half", "iinfo", "int",
+    "int8", "int32", "int64", "long", "uint8",
 ]  # fmt: skip
 
 _Fraction = float
@@ -88,7 +88,7 @@ class dtype(int):
         return True
 
     def __repr__(self) -> str:
-        return f"oneflow.{self.dtype.name}"
+        return f"oneflow.{DType(self).plain}"
 
     __str__ = __repr__
 
@@ -105,7 +105,7 @@ def dtype_of(array: Any) -> DType:
     Args:
         array: what has a NumPy type.
     """
-    return _KINDS[array.dtype]
+    return _KINDS.get(array.dtype, bfloat16)
 
 
 _KINDS: dict[Any, Any] = {kind.dtype: dtype(kind) for kind in DType if kind is not DType.BF16}
@@ -117,6 +117,7 @@ int8: DType = _KINDS[DType.INT8.dtype]
 int32: DType = _KINDS[DType.INT32.dtype]
 int64: DType = _KINDS[DType.INT64.dtype]
 uint8: DType = _KINDS[DType.UINT8.dtype]
+bfloat16: Any = dtype(DType.BF16)
 half: DType = float16
 float: DType = float32
 double: DType = float64
@@ -130,7 +131,7 @@ def dtypes() -> list[DType]:
     >>> fluid.flow.float32 in fluid.flow.dtypes()
     True
     """
-    return [bool, float, float32, double, float64, float16, int8, int32, int64, uint8]
+    return [bool, float, float32, double, float64, float16, int8, int32, int64, uint8, bfloat16]
 
 
 def convert_oneflow_dtype_to_numpy_dtype(oneflow_dtype: DTypeLike) -> type[np.generic]:
@@ -173,7 +174,7 @@ class finfo(_Limits):
         type: the element type.
 
     Raises:
-        TypeError: it is none of fractions.
+        TypeError: it is none of fractions, or bfloat16.
 
     >>> fluid.flow.finfo(fluid.flow.float32).eps
     1.1920928955078125e-07
@@ -185,6 +186,8 @@ class finfo(_Limits):
         kind = float32 if type is None else type
         if not as_dtype(kind).is_float:
             raise TypeError(f"expected an element type of fractions, got {type}; use iinfo")
+        if as_dtype(kind) is DType.BF16:
+            raise TypeError("NumPy knows no limits of bfloat16; expected another element type")
         super().__init__(kind, np.finfo(as_dtype(kind).dtype))
 
 

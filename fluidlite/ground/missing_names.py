@@ -158,6 +158,16 @@ LEFT_OUT_OF_ONEFLOW: dict[str, dict[str, str]] = {
         "Tensor.to_consistent": "to_global",
         "nn.Module.to_consistent": "to_global",
     },
+    "OneFlow has it since 1.0, and this is 0.9": {
+        "nn.MultiheadAttention": "fluidlite.nn.MultiHeadAttention, which takes these tensors, too",
+        "nn.functional.scaled_dot_product_attention": "the function of "
+        "fluidlite.nn.functional, which takes these tensors, too",
+        "optim.LBFGS": "fluidlite.paddle.optimizer.LBFGS, which trains these parameters, too",
+    },
+    "tools around OneFlow": {
+        ".onnx": "fluidlite.onnx.export, with the program of a flow.nn.Graph",
+        ".unittest": "unittest, of Python",
+    },
     "measurements in OneFlow's own form": dict.fromkeys(
         ["profiler.profile", "profiler.profiler_start", "profiler.profiler_stop"],
         "fluid.profiler.profiler",
@@ -177,7 +187,7 @@ LEFT_OUT_OF_ONEFLOW: dict[str, dict[str, str]] = {
             *("Tensor.global_id", "amp.autocast_mode", "amp.grad_scaler", "dtype.get"),
             *("autograd.autograd", "autograd.autograd_function", "autograd.autograd_mode"),
             *("comm.comm_ops", "distributions.utils", "nn.common_types", "nn.image"),
-            *("nn.module", "nn.modules", "nn.optimizer", "nn.parameter", "nn.qat"),
+            *("nn.module", "nn.optimizer", "nn.qat"),
             *("nn.functional.functional_batch_norm", "nn.functional.functional_deform_conv"),
             *("nn.functional.functional_maxpool", "nn.functional.functional_pad"),
             *(f"nn.graph.{n}" for n in ("GraphTensor", "Proxy", "graph", "graph_block")),

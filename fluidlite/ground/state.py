@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from ..errors import ArgumentError
@@ -173,6 +174,10 @@ keeps_doubles: StateSlot[bool] = slot("numbers beside doubles are doubles", lamb
 
 #: whether element types and values print as in paddle 2: under the alias, in programs for it
 as_paddle_2: StateSlot[bool] = slot("prints as in paddle 2", lambda: False)
+
+
+#: gives an advice the words of who reads messages: a program, unless a guard says another
+reader: StateSlot[Callable[[Any], str]] = slot("reader", lambda: attrgetter("python"))
 
 
 #: whether what is probably a mistake is an error, not a warning

@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import ArgumentError, DTypeError, ExplainedError, suggestion
-from ..ground import state
+from ..ground import advice, state
+from ..ground.advice import Advice
 from ..ground.callsite import warn
 from ..ground.copies import shallow_copy
 from ..ground.dtypes import DType, Kind, as_dtype
@@ -312,8 +313,8 @@ class Variable(VariableMethods, Operand):
     def numpy(self) -> NoReturn:
         """Refused: a variable of a program has no value."""
         raise ArgumentError(
-            f"variable {self.name!r} of a program has no value of its own; fetch it: "
-            f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
+            f"variable {self.name!r} of a program has no value of its own; "
+            f"{advice.FETCHED.about(self.name)}"
         )
 
     if not TYPE_CHECKING:  # checkers know the methods one by one
@@ -326,7 +327,7 @@ class Variable(VariableMethods, Operand):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
             method = APPENDER.get().methods().get(name)
             if method is None:
-                raise NoAttributeError(_why_not, self, name, name=name)
+                raise NoAttributeError(_why_not, self, name, state.reader.get(), name=name)
             return method.__get__(self, type(self))
 
     def __dir__(self) -> list[str]:
@@ -433,7 +434,7 @@ class Variable(VariableMethods, Operand):
     def _no_array(self, function: str) -> ArgumentError:
         known = APPENDER.get().methods()
         here = f"use {self.name}.{function}(...)"
-        use = here if function in known else "use a function of fluid.layers"
+        use = here if function in known else str(advice.FUNCTIONS)
         return ArgumentError(
             f"numpy.{function} computes with arrays, and variable {self.name!r} has none before "
             f"the program runs; {use}, or fetch the variable"
@@ -441,8 +442,8 @@ class Variable(VariableMethods, Operand):
 
     def _no_number(self, *_: Any) -> NoReturn:
         raise DTypeError(
-            f"variable {self.name!r} is no number before the program runs; fetch it: "
-            f"Executor.run(program, feed=..., fetch_list=[{self.name}])"
+            f"variable {self.name!r} is no number before the program runs; "
+            f"{advice.FETCHED.about(self.name)}"
         )
 
     @api_boundary
@@ -453,15 +454,14 @@ class Variable(VariableMethods, Operand):
     def __len__(self) -> int:
         raise DTypeError(
             f"variable {self.name!r} has no length before the program runs; its shape is "
-            f"{list(self.shape)}, and layers.shape({self.name}) gives it when the program runs"
+            f"{list(self.shape)}, and {advice.SIZED.about(self.name)}"
         )
 
     @api_boundary
     def __bool__(self) -> bool:
         warn(
             f"variable {self.name!r} has no truth value before the program runs: it is always "
-            f"true, for if, while, and, or, not, and in; for a choice when the program runs use "
-            f"fluid.layers.cond or logical_and, for its value fetch it; `is None` asks whether "
+            f"true, for if, while, and, or, not, and in; {advice.CHOSEN}; `is None` asks whether "
             f"there is one, and `is` whether two are the same",
             None,
         )
@@ -474,7 +474,7 @@ class Variable(VariableMethods, Operand):
             return iter([self[k] for k in range(rows)])
         raise DTypeError(
             f"variable {self.name!r} cannot be iterated over: it has no value before the program "
-            f"runs; {self.name}[0] is a row, layers.unstack({self.name}) a list of all"
+            f"runs; {advice.ROWS.about(self.name)}"
         )
 
 
@@ -540,24 +540,13 @@ class NoAttributeError(ExplainedError):
     """A variable has no such attribute; says which was meant, or what does it in programs."""
 
 
-def _why_not(variable: Variable, name: str) -> str:
+def _why_not(variable: Variable, name: str, reader: Callable[[Advice], str]) -> str:
     message = f"{type(variable).__name__} has no attribute {name!r}"
-    if name not in _IN_PROGRAMS:
+    if name not in advice.IN_PROGRAMS:
         return message + suggestion(name, dir(variable))
-    hint = _IN_PROGRAMS[name].format(variable.name)
+    with state.reader.guard(reader):
+        hint = advice.IN_PROGRAMS[name].about(variable.name)
     return f"{message}; {variable.name!r} is one of a program: {hint}"
-
-
-#: what tensors have that have their values -> what does it in programs
-_IN_PROGRAMS = {
-    "backward": "fluid.append_backward({0}), or minimize({0}) of an optimizer, differentiates it",
-    "clear_gradient": "gradients of programs are computed anew in each run",
-    "grad": "fluid.gradients(loss, {0}) gives the variable that holds it",
-    "gradient": "fluid.gradients(loss, {0}) gives the variable that holds it",
-    "item": "fetch it: Executor.run(program, feed=..., fetch_list=[{0}])",
-    "set_value": "layers.assign(value, {0}) writes to it when the program runs",
-    "tolist": "fetch it: Executor.run(program, feed=..., fetch_list=[{0}])",
-}
 
 
 def as_shape(shape: Iterable[int], name: str) -> Shape:

@@ -229,6 +229,25 @@ def test_what_no_graph_can_do_is_refused(build, optimizers, error):
     assert not graph.is_compiled
 
 
+@pytest.mark.parametrize(
+    "build, said",
+    [
+        (lambda x: x.item(), "return it from build"),
+        (lambda x: float(x.sum()), "return it from build"),
+        (lambda x: x.numpy(), "return it from build"),
+        (lambda x: x if x else -x, "flow.where"),
+        (lambda x: list(x), r"flow.unbind\("),
+        (lambda x: len(x), "a graph is built for one shape"),
+        (lambda x: x.grad, "flow.autograd.grad outside of it"),
+        (lambda x: np.interp(x, [0], [0]), "use a function of flow"),
+    ],
+)
+def test_errors_in_build_have_words_of_graphs(build, said):
+    with pytest.raises(Exception, match=said) as error:
+        Broken(lambda self, x: build(x))(X)
+    assert "fluid." not in str(error.value) and "Executor" not in str(error.value)
+
+
 def test_calls_and_attributes_are_checked():
     graph = Fitting(sgd)
     graph(X, Y)

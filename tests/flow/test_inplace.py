@@ -100,3 +100,13 @@ def test_parts_have_a_size_and_the_last_may_be_smaller():
 def test_a_clamp_needs_a_bound():
     with pytest.raises(ArgumentError, match="min, max or both"):
         flow.clamp(flow.ones(2))
+
+
+def test_bfloat16_is_an_element_type():
+    pytest.importorskip("ml_dtypes")
+    x = flow.tensor([1.5, 2.7]).bfloat16()
+    assert x.dtype == flow.bfloat16 and repr(flow.bfloat16) == "oneflow.bfloat16"
+    assert x.float().tolist() == [1.5, 2.703125]
+    assert (x + x).to(flow.float32).tolist() == [3.0, 5.40625]
+    with pytest.raises(TypeError, match="no limits of bfloat16"):
+        flow.finfo(flow.bfloat16)

@@ -8,7 +8,9 @@ from ...ground.tracebacks import api_boundaries
 from . import functional as functional
 from . import graph as graph
 from . import init as init
+from . import modules as modules
 from . import parallel as parallel
+from . import parameter as parameter
 from . import utils as utils
 from .activation import CELU as CELU
 from .activation import ELU as ELU
@@ -133,6 +135,8 @@ from .resampling import UpsamplingBilinear2d as UpsamplingBilinear2d
 from .resampling import UpsamplingNearest2d as UpsamplingNearest2d
 from .resampling import ZeroPad2d as ZeroPad2d
 
-list_given_names(globals(), "functional", "graph", "init", "parallel", "utils")
+list_given_names(
+    globals(), "functional", "graph", "init", "modules", "parallel", "parameter", "utils"
+)
 api_boundaries(globals())
 answer(globals())

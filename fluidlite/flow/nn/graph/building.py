@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,8 @@ class GraphProgram:
         building = program_guard(self.program, Program())
         # a condition on a variable is no choice: under this guard it is an error
         strictly = state.strictness.guard(True)
-        with building, strictly, _named(names), collecting_losses() as losses:
+        worded = state.reader.guard(attrgetter("graph"))
+        with building, strictly, worded, _named(names), collecting_losses() as losses:
             args, kwargs = mapped(inputs, self._fed, "input")
             with appending(Tensor, *args, kwargs):
                 self.outputs: Any = build(*args, **kwargs)
