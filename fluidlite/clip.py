@@ -13,6 +13,7 @@ from .errors import ArgumentError
 from .ground.arguments import a_function, finite, instance_of, or_none, positive, refused
 from .ground.callsite import warn
 from .ground.docstrings import Family
+from .ground.doubts import number
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
 from .ground.protected import HasProtectedArguments, answers_protected
@@ -136,8 +137,6 @@ class GradientClipBase(HasProtectedArguments):
 
     def __post_init__(self) -> None:
         or_none(a_function)(self, "need_clip", self.need_clip)
-        if hasattr(self, "clip_norm"):
-            object.__setattr__(self, "clip_norm", positive(self, "clip_norm", self.clip_norm))
 
 
 class _EachClip(GradientClipBase):
@@ -194,6 +193,10 @@ class GradientClipByNorm(_EachClip):
     clip_norm: float
     need_clip: NeedClip | None = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "clip_norm", positive(self, "clip_norm", self.clip_norm))
+
     def _clipped(self, grad: Variable) -> Variable:
         f = _layer(grad, "clip_by_norm")
         made: Variable = f.clip_by_norm(grad, max_norm=self.clip_norm)
@@ -213,6 +216,10 @@ class GradientClipByGlobalNorm(GradientClipBase):
     clip_norm: float
     group_name: str = "default_group"
     need_clip: NeedClip | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "clip_norm", number(self, "clip_norm", self.clip_norm, least=0))
 
     @property
     def group(self) -> Hashable:
@@ -288,8 +295,8 @@ def _squared_norm(grad: Any) -> Variable:
         grad = _whole(grad)
     elif grad.kind is Kind.SELECTED_ROWS:
         grad = _layer(grad, "merge_selected_rows").merge_selected_rows(grad)
-        f = _layer(grad, "get_tensor_from_selected_rows")
-        grad = f.get_tensor_from_selected_rows(grad)
+        f = _layer(grad, "get_tensor_selected_rows")
+        grad = f.get_tensor_selected_rows(grad)
     square = _layer(grad, "square").square(grad)
     total: Variable = _layer(grad, "reduce_sum").reduce_sum(square, dim=[0], reduce_all=True)
     return total

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .ground.arguments import finite, refused
+from .ground.arguments import refused
 from .ground.docstrings import Family
+from .ground.doubts import number
 from .ground.dtypes import Kind
 from .ground.missing_names import answer
 from .ground.protected import HasProtectedArguments
@@ -72,7 +73,7 @@ class _Decay(WeightDecayRegularizer):
     regularization_coeff: float = 0.0
 
     def __post_init__(self) -> None:
-        finite(self, "regularization_coeff", self.regularization_coeff)
+        number(self, "regularization_coeff", self.regularization_coeff, least=0)
 
     def _scaled(self, x: Variable, out: Variable, block: Block) -> Variable:
         attrs = {"scale": float(self.regularization_coeff)}

@@ -82,9 +82,7 @@ def test_users_write_their_own():
 
 @pytest.mark.parametrize("coefficient", ["0.1", None, True, float("nan")])
 def test_a_coefficient_that_is_no_number_is_refused(coefficient):
-    with pytest.raises(
-        ArgumentError, match="L2Decay: expected regularization_coeff to be a finite"
-    ):
+    with pytest.raises(ArgumentError, match="L2Decay: .* to be a number of at least 0"):
         fluid.regularizer.L2Decay(coefficient)
 
 

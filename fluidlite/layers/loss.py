@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..ground.callsite import warn
+from ..ground.doubts import warn_where_stretched
 from ..ir.variable import Variable
 from .layer import LayerBuilder, layer
 from .operator_layers import LayerCall, operator_layer
@@ -114,21 +115,8 @@ def square_error_cost(f: LayerBuilder, input: Variable, label: Variable) -> Vari
     >>> fluid.layers.square_error_cost(x, y).shape
     (-1, 1)
     """
-    shapes = list(input.shape), list(label.shape)
-    if _is_stretched(*shapes):
-        warn(
-            f"square_error_cost: a prediction of shape {shapes[0]} and a label of shape "
-            f"{shapes[1]} are stretched to one shape, in which each prediction meets the labels of "
-            f"others; give both one shape: layers.reshape",
-            None,
-        )
+    warn_where_stretched("square_error_cost", input, label)
     return f.square(f.elementwise_sub(input, label))
-
-
-def _is_stretched(shape: list[int], other: list[int]) -> bool:
-    """Whether a prediction, [N, 1], is repeated for every element of a label, [N]."""
-    pairs = zip(reversed(shape), reversed(other))
-    return len(shape) != len(other) and any(n == 1 and m != 1 for n, m in pairs)
 
 
 def mse_loss(input: Variable, label: Variable) -> Variable:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,6 +12,7 @@ from ..errors import ArgumentError, ShapeError, suggestion
 from ..ground.arguments import a_function, instance_of, is_finite, or_none, refused, said
 from ..ground.callsite import warn
 from ..ground.docstrings import Family
+from ..ground.doubts import number
 from ..ground.dtypes import Kind
 from ..ground.fields import field, fields_of, from_fields
 from ..ir.operator import OpRole
@@ -75,6 +75,7 @@ OF_LOSS = OPTIMIZERS.extended(
 #: number that optimizers are given -> the least that makes sense, and what it should be less than
 BOUNDS: dict[str, tuple[float, ...]] = {
     **dict.fromkeys(("epsilon", "initial_accumulator_value", "l1", "l2", "clip"), (0.0,)),
+    "momentum": (0.0,),
     **dict.fromkeys(("lars_weight_decay", "batch_size", "sigma"), (0.0,)),
     **dict.fromkeys(("beta1", "beta2", "rho", "decay"), (0.0, 1.0)),
 }
@@ -182,33 +183,8 @@ def in_words_of_paddle2(
 def decay_of(optimizer: str, weight_decay: Any) -> Any:
     """A regularizer, in place of its coefficient, too."""
     if is_finite(weight_decay):
-        return L2Decay(number(optimizer, "weight_decay", weight_decay, least=0))
+        return L2Decay(float(weight_decay))
     return weight_decay
-
-
-def number(
-    optimizer: str, what: str, value: Any, least: float = -math.inf, below: float = math.inf
-) -> float:
-    """A finite number; a warning where it is out of bounds.
-
-    Args:
-        optimizer, what: whose argument it is, and its name.
-        value: what was given.
-        least: the smallest number that makes sense.
-        below: what it should be less than.
-
-    Raises:
-        ArgumentError: it is none.
-    """
-    bounds = "" if least == -math.inf else f" of at least {least:g}"
-    if below != math.inf:
-        bounds += f" and less than {below:g}"
-    error = refused(optimizer, what, f"a number{bounds}", value)
-    if not is_finite(value):
-        raise error
-    if not least <= float(value) < below:
-        warn(str(error), None)
-    return float(value)
 
 
 def programs_of(loss: Any, startup: Program | None) -> tuple[Program, Program]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import unique_name
 from ..ground.arguments import instance_of, integer, or_none, text_or_none
+from ..ground.doubts import number
 from ..ground.dtypes import DType
 from ..ground.protected import answers_protected, remembers_arguments
 from ..ground.reprs import Described
@@ -26,7 +27,7 @@ from ..layers.math import cast, sum
 from ..layers.params import global_variable
 from ..layers.variables import autoincreased_step_counter
 from ..regularizer import WeightDecayRegularizer
-from .arguments import OF_LOSS, number
+from .arguments import OF_LOSS
 from .states import State, States
 
 

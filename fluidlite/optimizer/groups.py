@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..errors import ArgumentError, ParameterListError
 from ..ground.arguments import refused
 from ..ground.brain_float import kind_of
+from ..ground.callsite import warn
 from ..ground.dtypes import as_dtype
 from ..ground.state import in_dygraph_mode
 from ..ir.variable import is_tensor
@@ -113,6 +114,8 @@ def eager_groups(
         )
     distinct = _distinct(kind, listed)
     if members is None:
+        if len(distinct) < len(listed):
+            _warn_of_repeated(kind, [param.name for param in listed])
         return ParameterGroups(distinct)
     groups = [
         ParameterGroup(frozenset(p.name for p in some), options(each))
@@ -120,6 +123,15 @@ def eager_groups(
     ]
     _check_disjoint(kind, groups)
     return ParameterGroups(distinct, groups)
+
+
+def _warn_of_repeated(kind: str, names: Sequence[str]) -> None:
+    twice = ", ".join(sorted({name for name in names if names.count(name) > 1}))
+    warn(
+        f"{kind}: {twice} stands more than once among the parameters; a step updates it once, "
+        f"where Paddle does so each time",
+        None,
+    )
 
 
 def _members(kind: str, group: Any) -> list[Any]:

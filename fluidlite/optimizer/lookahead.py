@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ..errors import ArgumentError
 from ..ground.arguments import integer
+from ..ground.doubts import number
 from ..ground.reprs import Described
 from ..ir.block import Block
 from ..ir.operator import Operator
@@ -17,7 +18,7 @@ from ..layers.creation import assign, fill_constant
 from ..layers.elementwise import elementwise_add, elementwise_mod, elementwise_mul, elementwise_sub
 from ..layers.math import cast
 from ..layers.variables import create_global_var, increment
-from .arguments import OF_LOSS, number, programs_of, stepping_within
+from .arguments import OF_LOSS, programs_of, stepping_within
 from .optimizer import Optimizer
 from .wrapped import an_optimizer
 

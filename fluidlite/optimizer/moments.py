@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..clip import GradientClipBase
 from ..ground.arguments import a_function, or_none
+from ..ground.doubts import number
 from ..ground.fields import field, from_fields
 from ..ground.protected import answers
 from ..ir.block import Block
@@ -17,7 +18,7 @@ from ..ir.variable import Variable
 from ..layers.decay import LearningRateDecay
 from ..opdef.arithmetic import Arithmetic
 from ..regularizer import WeightDecayRegularizer, regularizer_of
-from .arguments import OF_LOSS, number
+from .arguments import OF_LOSS
 from .eager import EagerSteps
 from .optimizer import OPTIMIZERS, Optimizer
 from .states import State

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..clip import GradientClipBase
 from ..ground.arguments import Check, instance_of, or_none
 from ..ground.callsite import warn
+from ..ground.doubts import number
 from ..ground.fields import fields_of
 from ..regularizer import WeightDecayRegularizer, check_regularizer, regularizer_of
-from .arguments import COMMON, MORE_OF_PADDLE2, decay_of, number
+from .arguments import COMMON, MORE_OF_PADDLE2, decay_of
 
 if TYPE_CHECKING:
     from ..eager.tensor_core import TensorCore

@@ -9,6 +9,7 @@ import numpy as np
 from .. import unique_name
 from ..errors import ArgumentError
 from ..ground.arguments import is_finite, refused, said
+from ..ground.doubts import number
 from ..ground.dtypes import DType
 from ..ground.state import builds
 from ..initializer import Constant
@@ -163,27 +164,27 @@ class HasRate:
         >>> sgd.current_step_lr()
         0.05
         """
-        number = self._checked_rate(value)
-        if not isinstance(self._learning_rate, float) or not isinstance(number, float):
+        wanted = self._checked_rate(value)
+        if not isinstance(self._learning_rate, float) or not isinstance(wanted, float):
             raise ArgumentError(
                 f"{self._kind}: set_lr sets a number in place of a number; "
                 f"got {said(value)} in place of {said(self._learning_rate)}"
             )
         if self._eager is not None:
-            self._eager.set_rate(number)
+            self._eager.set_rate(wanted)
         rate = None if self._eager is not None else self._global_learning_rate()
         if rate is not None:
             if scope is None:
-                raise self._needs_scope(f"set_lr({number}, fluid.global_scope())")
-            tensor_of(rate.name, scope).set(np.full([1], number, rate.dtype.dtype))
-        self._learning_rate = number
+                raise self._needs_scope(f"set_lr({wanted}, fluid.global_scope())")
+            tensor_of(rate.name, scope).set(np.full([1], wanted, rate.dtype.dtype))
+        self._learning_rate = wanted
 
     def _checked_rate(self, given: Any) -> Any:
         if isinstance(given, (Variable, LearningRateDecay)):
             return given
         if not is_finite(given):
             raise refused(self, "the learning rate", "a number or a variable", given)
-        return float(given)
+        return number(self, "the learning rate", given, least=0)
 
 
 def scaled_rate(rate: Variable, param: Variable) -> Variable:

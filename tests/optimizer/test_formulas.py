@@ -134,7 +134,7 @@ def test_what_only_paddle_2_has_a_default_for_is_needed_in_the_words_of_fluid():
     )
     with pytest.raises(ArgumentError, match="expected the learning rate to be a number"):
         fluid.optimizer.SGD(parameter_list=[parameter()])
-    with pytest.raises(ArgumentError, match="expected momentum to be a number, got None"):
+    with pytest.raises(ArgumentError, match="momentum to be a number of at least 0, got None"):
         fluid.optimizer.Momentum(0.1, parameter_list=[parameter()])
     for_a_program = fluid.optimizer.Momentum(weight_decay=0.1)
     assert repr(for_a_program).startswith("Momentum(learning_rate=0.001, momentum=0.9")

@@ -243,9 +243,25 @@ def test_a_learning_rate_that_is_no_number_is_refused(rate):
         fluid.optimizer.SGD(rate)
 
 
-@pytest.mark.parametrize("rate", [1, -0.1, np.float32(0.5)])
+@pytest.mark.parametrize("rate", [1, 0.0, np.float32(0.5)])
 def test_any_finite_number_is_a_learning_rate(rate):
     assert fluid.optimizer.SGD(rate).current_step_lr() == float(rate)
+
+
+@pytest.mark.parametrize(
+    "make, said",
+    [
+        (lambda: fluid.optimizer.SGD(-0.1), "SGD: expected the learning rate to be .* at least 0"),
+        (lambda: fluid.optimizer.Momentum(0.1, -1.0), "Momentum: expected momentum .* at least 0"),
+        (lambda: fluid.regularizer.L2Decay(-1.0), "L2Decay: .* of at least 0, got -1.0"),
+        (lambda: fluid.clip.GradientClipByGlobalNorm(-1.0), "expected clip_norm .* at least 0"),
+        (lambda: fluid.optimizer.lr.PiecewiseDecay([5, 2], [1, 2, 3]), "in ascending order"),
+    ],
+)
+def test_numbers_that_hardly_make_sense_get_a_warning(make, said):
+    with pytest.warns(FluidWarning, match=said) as warned:
+        make()
+    assert len(warned) == 1 and "test_optimizer.py" in str(warned[0].message)
 
 
 @pytest.mark.parametrize("given", ["fc_0.w_0", 3])

@@ -10,7 +10,7 @@ from ...eager.composite import composite
 from ...eager.engine import located
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
-from ...errors import ArgumentError
+from ...errors import ArgumentError, ShapeError
 from ...functions.arithmetic import (
     add,
     less_than,
@@ -26,7 +26,8 @@ from ...functions.elementary import cast, log, square
 from ...functions.reduction import mean, rows_of
 from ...functions.reduction import sum as total
 from ...functions.selection import chosen
-from ...functions.shaping import reshape, squeeze, unsqueeze
+from ...functions.shaping import fits, reshape, squeeze, unsqueeze
+from ...ground.doubts import warn_where_stretched
 from ...ground.dtypes import DType, as_dtype
 from ...opdef.operand import Operand
 from .projection import label_smooth, one_hot
@@ -49,6 +50,12 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
     )
 
 
+def _need_same_shape(input: Any, label: Any) -> None:
+    wanted, came = (list(operand.array.shape) for operand in (input, label))
+    if not fits(came, wanted):
+        raise located(ShapeError, f"expected a label of shape {wanted}, as the input, got {came}")
+
+
 @composite
 def mse_loss(
     input: Tensor, label: Tensor, reduction: str = "mean", name: str | None = None
@@ -58,6 +65,7 @@ def mse_loss(
     >>> float(fluid.nn.functional.mse_loss(fluid.ones([2]), fluid.zeros([2])))
     1.0
     """
+    warn_where_stretched("mse_loss", input, label)
     return reduced(square(subtract(input, label)), reduction)
 
 
@@ -69,6 +77,7 @@ def square_error_cost(input: Tensor, label: Tensor) -> Tensor:
     >>> fluid.nn.functional.square_error_cost(x, fluid.to_tensor([2.0, 5.0])).tolist()
     [1.0, 4.0]
     """
+    warn_where_stretched("square_error_cost", input, label)
     return square(subtract(input, label))
 
 
@@ -82,6 +91,7 @@ def l1_loss(
     >>> fluid.nn.functional.l1_loss(x, fluid.to_tensor([2.0, 5.0])).item()
     1.5
     """
+    warn_where_stretched("l1_loss", input, label)
     return reduced(size(subtract(input, label)), reduction)
 
 
@@ -99,6 +109,7 @@ def smooth_l1_loss(
     >>> fluid.nn.functional.smooth_l1_loss(x, fluid.to_tensor([3.0])).item()
     1.5
     """
+    _need_same_shape(input, label)
     difference = size(subtract(input, label))
     near = multiply(square(difference), 0.5)
     far = multiply(subtract(difference, 0.5 * delta), delta)
@@ -358,6 +369,7 @@ def binary_cross_entropy_with_logits(
     >>> round(fluid.nn.functional.binary_cross_entropy_with_logits(x, y).item(), 4)
     0.6931
     """
+    _need_same_shape(logit, label)
     negative = eager.softplus(logit)  # -log(1 - sigmoid)
     positive = subtract(negative, logit)  # -log(sigmoid)
     if pos_weight is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from ... import schedules
 from ...errors import ArgumentError
 from ...ground.arguments import a_function, finite, numbers, positive, rising, within
+from ...ground.callsite import warn
 from ...schedules import FirstRate
 from .scheduler import Epochs, LRScheduler, scheduler
 
@@ -35,7 +37,7 @@ class PiecewiseDecay(Epochs, schedules.Piecewise):
     0.2
     """
 
-    checks: ClassVar[Mapping[str, Any]] = {"boundaries": rising, "values": numbers}
+    checks: ClassVar[Mapping[str, Any]] = {"boundaries": numbers, "values": numbers}
 
     def start(self) -> None:
         if len(self.values) != len(self.boundaries) + 1:
@@ -43,6 +45,9 @@ class PiecewiseDecay(Epochs, schedules.Piecewise):
                 f"PiecewiseDecay: expected {len(self.boundaries) + 1} values, one more than "
                 f"boundaries, got {len(self.values)}"
             )
+        if any(a >= b for a, b in pairwise(self.boundaries)):
+            came = list(self.boundaries)
+            warn(f"PiecewiseDecay: expected boundaries in ascending order, got {came}", None)
         self.learning_rate: Any = self.values[0]
         super().start()
 

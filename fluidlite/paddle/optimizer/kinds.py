@@ -47,6 +47,7 @@ class Momentum(library.Momentum, Optimizer):
 
 @OPTIMIZERS.like(library.Adagrad)
 class Adagrad(library.Adagrad, Optimizer):
+    bounds: ClassVar[Mapping[str, tuple[float, float]]] = {}
     __init__: Callable[..., None] = _SPELLED(
         library.Adagrad.__init__,
         order=f"self, learning_rate, epsilon, {_COMMON}, name, initial_accumulator_value",
@@ -103,6 +104,7 @@ class Adamax(library.Adamax, Optimizer):
 
 @OPTIMIZERS.like(library.Lamb)
 class Lamb(library.Lamb, Optimizer):
+    bounds: ClassVar[Mapping[str, tuple[float, float]]] = {}
     __init__: Callable[..., None] = _SPELLED(
         library.Lamb.__init__,
         order=f"self, learning_rate, lamb_weight_decay, {_BETAS}, grad_clip, "
