@@ -20,7 +20,7 @@ from ..kernels import linear_algebra, slopes
 from ..kernels.half import narrowed, widened
 from ..kernels.special import erf, erfc
 from ..opdef.rank_table import RankTable
-from . import recurrence, stacks
+from . import panels, recurrence, stacks
 from . import rows as numbered_rows
 
 name = "numpy"
@@ -350,7 +350,8 @@ xp.erf = erf
 xp.erfc = erfc
 xp.zeros_like = zeros_like
 for _name in linear_algebra.NAMES:
-    setattr(xp, _name, getattr(stacks, _name, None) or getattr(linear_algebra, _name))
+    _of_sizes = getattr(stacks, _name, None) or getattr(panels, _name, None)
+    setattr(xp, _name, _of_sizes or getattr(linear_algebra, _name))
 for _name in slopes.SLOPES:
     setattr(xp, _name, getattr(stacks, _name, None) or getattr(slopes, _name))
 

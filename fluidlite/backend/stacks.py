@@ -1,10 +1,9 @@
 """Functions of ``kernels/linear_algebra.py`` for stacks of small matrices: by generated kernels
-where these are there, which have finite results only; by LAPACK for all else.
+where these are there, which have finite results only; as large ones for all else.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +11,8 @@ import numpy as np
 
 from ..kernels import linear_algebra as lapack
 from ..kernels import slopes
+from . import panels
+from .panels import flags_of, lying
 
 _KERNELS = f"{__package__}.native.stacks"  # read when matrices are first small
 MOST = 32  #: rows and columns up to which kernels are faster
@@ -35,27 +36,13 @@ def _run(name: str, arrays: tuple[Any, ...]) -> bool:
     return bool(import_module(_KERNELS).KERNELS.get().run(name, arrays))
 
 
-def _lying(x: Any) -> tuple[Any, bool]:
-    """A stack whose elements lie one after the other, and whether it is to be transposed."""
-    if not x.flags.c_contiguous:
-        other = np.swapaxes(x, -1, -2)
-        if other.flags.c_contiguous:
-            return other, True
-    return np.ascontiguousarray(x), False
-
-
-@cache
-def _flags(*flags: bool) -> Any:
-    return np.array(flags, np.int64)
-
-
 def _computed(name: str, x: Any, *shapes: tuple[int, ...]) -> Any:
     """Results of shapes; None where the kernel has none."""
     if not _fit(x):
         return None
-    lying, turned = _lying(x)
+    array, turned = lying(x)
     results = [np.empty(shape, x.dtype) for shape in shapes]
-    if not _run(name, (lying, _flags(turned), *results)):
+    if not _run(name, (array, flags_of(turned), *results)):
         return None
     return results if len(results) > 1 else results[0]
 
@@ -64,9 +51,9 @@ def _substituted(name: str, a: Any, b: Any, *flags: bool) -> Any:
     """Right sides that a kernel has solved; None where it has not."""
     if not _fit_beside(a, b):
         return None
-    lying, turned = _lying(a)
+    array, turned = lying(a)
     out = np.empty(b.shape, b.dtype)
-    arrays = lying, np.ascontiguousarray(b), _flags(turned, *flags), out
+    arrays = array, np.ascontiguousarray(b), flags_of(turned, *flags), out
     return out if _run(name, arrays) else None
 
 
@@ -77,19 +64,19 @@ def inv(x: Any) -> Any:
         OpError: a matrix is singular.
     """
     found = _computed("inv", x, x.shape)
-    return lapack.inv(x) if found is None else found
+    return panels.inv(x) if found is None else found
 
 
 def inv_or_nan(x: Any) -> Any:
     """The inverses; NaN of singular matrices."""
     found = _computed("inv", x, x.shape)
-    return lapack.inv_or_nan(x) if found is None else found
+    return panels.inv_or_nan(x) if found is None else found
 
 
 def det(x: Any) -> Any:
     """The determinants."""
     found = _computed("det", x, x.shape[:-2])
-    return lapack.det(x) if found is None else found
+    return panels.det(x) if found is None else found
 
 
 def cholesky(x: Any, upper: bool = False) -> Any:
@@ -100,7 +87,7 @@ def cholesky(x: Any, upper: bool = False) -> Any:
     """
     found = _computed("cholesky", lapack.turned(x) if upper else x, x.shape)
     if found is None:
-        return lapack.cholesky(x, upper)
+        return panels.cholesky(x, upper)
     return lapack.turned(found) if upper else found
 
 
@@ -111,24 +98,26 @@ def solve(a: Any, b: Any) -> Any:
         OpError: a matrix is singular.
     """
     found = _substituted("solve", a, b)
-    return lapack.solve(a, b) if found is None else found
+    return panels.solve(a, b) if found is None else found
 
 
 def triangular_solve(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
     """What triangular matrices have to be multiplied by from the right to be ``b``."""
+    if b.ndim > 2 and b.shape[-2] >= panels.TRIANGLES and b[0].nbytes >= panels.SIDES:
+        return panels.triangular_solve(a, b, upper, unit)
     found = _substituted("triangular_solve", a, b, upper, unit)
-    return lapack.triangular_solve(a, b, upper, unit) if found is None else found
+    return panels.triangular_solve(a, b, upper, unit) if found is None else found
 
 
 def lu(x: Any) -> Any:
     """Triangular factors of matrices whose rows are exchanged, both in one matrix."""
     if _fit(x):
-        lying, turned = _lying(x)
+        array, turned = lying(x)
         factors = np.empty(x.shape, x.dtype)
         pivots = np.empty((*x.shape[:-2], min(x.shape[-2:])), np.int32)
-        if _run("lu", (lying, _flags(turned), factors, pivots)):
+        if _run("lu", (array, flags_of(turned), factors, pivots)):
             return factors, pivots, np.zeros(x.shape[:-2], np.int32)
-    return lapack.lu(x)
+    return panels.lu(x)
 
 
 def qr(x: Any, mode: Any = "reduced") -> Any:
@@ -139,13 +128,13 @@ def qr(x: Any, mode: Any = "reduced") -> Any:
         found = _computed("qr", x, (*lead, m, least), (*lead, least, n))
         if found is not None:
             return tuple(found)
-    return lapack.qr(x, mode)
+    return panels.qr(x, mode)
 
 
 def cofactors(x: Any) -> Any:
     """The matrices of cofactors, of singular matrices, too: the slopes of determinants."""
     found = _computed("cofactors", x, x.shape)
-    return lapack.cofactors(x) if found is None else found
+    return panels.cofactors(x) if found is None else found
 
 
 def cholesky_slope(low: Any, slope: Any) -> Any:
@@ -154,7 +143,7 @@ def cholesky_slope(low: Any, slope: Any) -> Any:
         out = np.empty(low.shape, low.dtype)
         if _run("cholesky_slope", (*map(np.ascontiguousarray, (low, slope)), out)):
             return out
-    return slopes.cholesky_slope(low, slope)
+    return slopes.cholesky_slope(low, slope, triangular_solve)
 
 
 def lu_slope(factors: Any, pivots: Any, slope: Any) -> Any:
@@ -164,4 +153,4 @@ def lu_slope(factors: Any, pivots: Any, slope: Any) -> Any:
         out = np.empty(slope.shape, slope.dtype)
         if _run("lu_slope", (*map(np.ascontiguousarray, (factors, pivots, slope)), out)):
             return out
-    return slopes.lu_slope(factors, pivots, slope)
+    return slopes.lu_slope(factors, pivots, slope, triangular_solve)

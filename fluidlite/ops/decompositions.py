@@ -202,6 +202,16 @@ class eigh(OfMatrices):
     def run(self, xp: Any, X: Array) -> Arrays:
         return xp.eigh(X, self.UPLO != "L")
 
+    def grad_numpy(
+        self,
+        xp: Any,
+        Eigenvalues: Array,
+        Eigenvectors: Array,
+        dEigenvalues=None,
+        dEigenvectors=None,
+    ) -> Arrays:
+        return dict(X=xp.eigh_slope(Eigenvalues, Eigenvectors, dEigenvalues, dEigenvectors))
+
     def grad(self, f, Eigenvalues, Eigenvectors, dEigenvalues=None, dEigenvectors=None) -> Rules:
         def dX():
             v = Eigenvectors
