@@ -22,7 +22,10 @@ def filled(path):
     before = os.environ.get("PYTHONPATH", "")
     os.environ["PYTHONPATH"] = f"{ROOT}{os.pathsep}{before}"
     try:
-        nbclient.NotebookClient(notebook, kernel_name="python3", timeout=300).execute()
+        client = nbclient.NotebookClient(
+            notebook, kernel_name="python3", timeout=300, coalesce_streams=True
+        )
+        client.execute()
     finally:
         os.environ["PYTHONPATH"] = before
     for cell in notebook.cells:
