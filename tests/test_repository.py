@@ -148,6 +148,18 @@ def test_the_check_script_can_be_executed():
     assert (ROOT / ".ci" / "run").stat().st_mode & 0o100
 
 
+def test_files_that_take_a_share_of_their_cases_run_whole_with_the_extra_fast():
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    stages = re.findall(r"tests/[\w/.]+", script.partition('-e ".[fast]"')[2])
+    sharing = [
+        name.as_posix()
+        for name, text in text_files()
+        if name.parts[0] == "tests" and "\nfrom shares import" in text
+    ]
+    assert sharing
+    assert [f for f in sharing if not any(f == s or f.startswith(f"{s}/") for s in stages)] == []
+
+
 def settings_in_the_code():
     """The variables of the environment that code reads, by name."""
     found = set()

@@ -4,6 +4,7 @@ import contextlib
 
 import numpy as np
 import pytest
+from shares import shared
 
 import fluidlite as fluid
 from fluidlite.errors import FluidError
@@ -37,7 +38,7 @@ def only(definition, array):
     return program
 
 
-@pytest.mark.parametrize("definition", OPERATORS, ids=lambda d: d.type)
+@pytest.mark.parametrize("definition", shared(OPERATORS), ids=lambda d: d.type)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", VALUES)
 def test_what_an_operator_cannot_use_is_an_error_of_the_package(definition, name):
