@@ -115,7 +115,7 @@ class RuleRecorder(Interpreter):
         outs: dict[str, list[Ref | None]] = {}
         for slot in op.outputs:
             if not slot.optional:
-                count = op_width(op, ins) if slot.many else 1
+                count = op_width(op, ins, slot.name) if slot.many else 1
                 outs[slot.name] = [Ref(self._like) for _ in range(count)]
         taken = {slot: _listed(value) for slot, value in ins.items() if value is not None}
         if op.type in ("kept_value", "sum_of_written"):

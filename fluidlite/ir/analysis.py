@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 def reads_of(op: Operator) -> list[str]:
     """What an operator reads, what the blocks that it drives read of outer values included."""
     definition = op.definition
-    unread = () if definition is None else definition.fluid.unread
-    reads = [
-        n for slot, names in op.inputs.items() if slot not in unread for n in names if n != EMPTY
-    ]
+    if definition is None:
+        slots = list(op.inputs)
+    else:  # a file's operator may have slots that its definition lacks: it runs without them
+        takes, unread = definition.input_slots, definition.fluid.unread
+        slots = [slot for slot in op.inputs if slot in takes and slot not in unread]
+    reads = [n for slot in slots for n in op.inputs[slot] if n != EMPTY]
     if definition is None or definition.block_attributes:
         blocks = blocks_of(op)
         if blocks:
@@ -49,12 +51,12 @@ def parameters_of(program: Program) -> list[Variable]:
 def writes_of(op: Operator) -> list[str]:
     """What an operator writes."""
     definition = op.definition
-    idle = () if definition is None else definition.fluid.idle
-    if not idle:
-        return [n for names in op.outputs.values() for n in names if n != EMPTY]
-    return [
-        n for slot, names in op.outputs.items() if slot not in idle for n in names if n != EMPTY
-    ]
+    if definition is None:
+        slots = list(op.outputs)
+    else:
+        gives, idle = definition.output_slots, definition.fluid.idle
+        slots = [slot for slot in op.outputs if slot in gives and slot not in idle]
+    return [n for slot in slots for n in op.outputs[slot] if n != EMPTY]
 
 
 def blocks_of(op: Operator) -> list[Block]:

@@ -15,6 +15,7 @@ from ..ground.dtypes import DType
 from ..opdef.arithmetic import WITH_NUMBER, Arithmetic, is_rounded
 from ..opdef.attribute import whole_number
 from ..opdef.definition import Op
+from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Interpreter
 from .variable import Variable
 
@@ -60,7 +61,7 @@ class Builder(Interpreter):
             if slot.optional and not (want is not None and slot.name in want):
                 continue
             outs[slot.name] = (
-                [self.new_variable() for _ in range(op_width(op, ins))]
+                [self.new_variable() for _ in range(op_width(op, ins, slot.name))]
                 if slot.many
                 else self.new_variable()
             )
@@ -261,12 +262,24 @@ def _instead(value: Any) -> str:
     return ""
 
 
-def op_width(op: Op, ins: Mapping[str, Any]) -> int:
+def op_width(op: Op, ins: Mapping[str, Any], slot: str) -> int:
     """How many variables a list output of an operator holds.
+
+    Args:
+        op: the operator.
+        ins: what it reads, by slot.
+        slot: the output.
 
     Raises:
         AttributeValueError: nothing says so.
     """
+    known = op.output_widths.get(slot)
+    if known is None and isinstance(op, DerivedGrad):  # as many as what they are gradients of
+        reads = [read.slot for read in op.reads if op.grad_slots.get(read.of) == slot]
+        listed = [ins[name] for name in reads if isinstance(ins.get(name), list)]
+        known = len(listed[0]) if listed else None
+    if known is not None:
+        return known
     width = getattr(op, "width", None)
     if width is None:
         raise AttributeValueError(f"{op.type} does not say how many outputs it has")

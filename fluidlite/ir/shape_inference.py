@@ -83,6 +83,8 @@ def _specs_of_inputs(
     specs: dict[str, Any] = {}
     known = True
     for slot, names in op.inputs.items():
+        if slot not in definition.input_slots:  # of a file: nothing here reads it
+            continue
         if definition.input_slots[slot].many:
             read = [None if n == EMPTY else find(n) for n in names]
             named.update((v.name, v.size_names) for v in read if v is not None and v.size_names)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from ..errors import ArgumentError, UnknownOperatorError
+from ..ground.dtypes import DType, as_dtype
 from ..ground.tracebacks import cut
 from .attribute import single_precision
 
@@ -94,6 +95,8 @@ def _method(name: str) -> Callable[[Any, Any], Any]:
     operator, reflected = BINARY[plain], name in REFLECTED
 
     def method(self: Any, other: Any) -> Any:
+        if isinstance(other, InterpretedValue) and not isinstance(self, InterpretedValue):
+            return NotImplemented  # its interpreter knows other values, too
         try:
             return self._combine(name, operator, other, reflected)
         except Exception as error:
@@ -129,18 +132,28 @@ class InterpretedValue(Arithmetic):
         raise NotImplementedError
 
     def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
-        f = self.interpreter
-        if isinstance(other, (int, float)):
+        f, x = self.interpreter, cast(Any, self)
+        if isinstance(other, (int, float)) and _rounds(x, method, other):
+            shape, text = [1] if x.ndim else [], repr(float(other))
+            other = f.fill_constant(shape=shape, dtype=DType.FP64, str_value=text)
+            if reflected:
+                other = f.fill_zeros_like(x) + other
+        elif isinstance(other, (int, float)):
             if method in WITH_NUMBER:
-                return f.scale(self, **WITH_NUMBER[method](other))
+                return f.scale(x, **WITH_NUMBER[method](other))
             if method == "__pow__":
-                return f.pow(self, factor=other)
-            other = f.fill_any_like(self, value=other)
+                return f.pow(x, factor=other)
+            other = f.fill_any_like(x, value=other)
         call = getattr(f, operator)
-        return call(other, self) if reflected else call(self, other)
+        return call(other, x) if reflected else call(x, other)
 
     def __neg__(self) -> Any:
         return self.interpreter.scale(self, scale=-1.0)
+
+
+def _rounds(x: Any, method: str, number: float) -> bool:
+    """Whether an attribute would round a number that stands beside a value of doubles."""
+    return as_dtype(x.dtype) is DType.FP64 and is_rounded(method, number)
 
 
 def _of_numpy(name: str, f: Any) -> str:

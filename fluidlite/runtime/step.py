@@ -248,8 +248,12 @@ class Step:
 
     def _refusal(self, specs: Mapping[str, Any]) -> FluidError | None:
         """What the shape rule has against the inputs; the kernel tells where it meets what it did
-        not expect.
+        not expect, as in place of an array of tensors, which has no spec.
         """
+        if any(
+            specs.get(slot.name, slot) is None for slot in self.instance.inputs if not slot.optional
+        ):
+            return None
         try:
             self.instance.infer_outputs(specs)
         except FluidError as error:

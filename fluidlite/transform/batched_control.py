@@ -260,6 +260,10 @@ class BatchedControl:
             walk.make_batched(x)
             walk.block.take_op(op)
             walk.take(array)
+            shape = walk.block.var_recursive(x).shape
+            for other in (other for block in walk.block.program.blocks for other in block.ops):
+                if other.type == "empty_array" and array in other.output_arg_names:
+                    other.set_attr("shape", shape)
         elif op.type == "read_from_array" and not walk.depends_on(op, "I"):
             walk.block.take_op(op)
             (out,) = op.output("Out")

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 from ..errors import FluidError
 from ..ground.aliases import Alias
-from ..ground.dtypes import DType
 from ..ir.block import Block
 from ..ir.builder import Builder, op_width
 from ..ir.variable import Variable
-from ..opdef.arithmetic import InterpretedValue, is_rounded
+from ..opdef.arithmetic import InterpretedValue
 from ..opdef.definition import Op
 from ..opdef.gradient import DerivedGrad
 from ..opdef.interpreter import Interpreter
@@ -58,12 +57,6 @@ class BatchedValue(InterpretedValue):
     def ndim(self) -> int:
         """The number of dimensions of the value of one example."""
         return len(self.shape)
-
-    def _combine(self, method: str, operator: str, other: Any, reflected: bool) -> Any:
-        is_number = isinstance(other, (int, float))
-        if is_number and self.dtype is DType.FP64 and is_rounded(method, other):
-            other = self.f.number(other, self)
-        return super()._combine(method, operator, other, reflected)
 
 
 class BatchingWay(NamedTuple):
@@ -118,13 +111,6 @@ class Batching(Interpreter):
     def value(self, variable: Variable, batch_axis: int | None = None) -> BatchedValue:
         """A variable as a value of this interpreter."""
         return BatchedValue(self, variable, batch_axis)
-
-    def number(self, number: float, like: BatchedValue) -> BatchedValue:
-        """A number in double precision, to stand beside a value."""
-        shape = [1] if like.ndim else []
-        return self.value(
-            self.parent.fill_constant(shape=shape, dtype=like.dtype, str_value=repr(float(number)))
-        )
 
     def front(self, value: BatchedValue) -> Variable:
         """The variable of a value with the examples as its first dimension, repeated where all have
@@ -260,7 +246,7 @@ class Batching(Interpreter):
             if not is_needed and (slot.optional or (is_unsure and want is not None)):
                 continue
             results[slot.name] = (
-                [builder.new_variable() for _ in range(width_of(op, slot.name, ins))]
+                [builder.new_variable() for _ in range(op_width(op, ins, slot.name))]
                 if slot.many
                 else builder.new_variable()
             )
@@ -313,16 +299,6 @@ def stands_for_shape(op: Op, slot: str) -> bool:
     definition = type(op)
     is_there = slot in definition.input_slots or slot in definition.output_slots
     return slot == "XShape" and is_there and issubclass(root_of(definition), KeepsShape)
-
-
-def width_of(op: Op, slot: str, ins: Values) -> int:
-    """How many variables a list output holds: of a gradient as many as what it is of."""
-    known = op.output_widths.get(slot)
-    if known is None and isinstance(op, DerivedGrad):
-        reads = [read.slot for read in op.reads if op.grad_slots.get(read.of) == slot]
-        listed = [ins[name] for name in reads if isinstance(ins.get(name), list)]
-        known = len(listed[0]) if listed else None
-    return op_width(op, ins) if known is None else known
 
 
 def flat(slots: Values) -> Iterator[Any]:

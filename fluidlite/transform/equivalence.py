@@ -47,13 +47,14 @@ def compare(
         twin.random_seed = program.random_seed or 1
     fed = {name: _fed(value) for name, value in feed.items()}
     values = persistable_values(before, global_scope() if scope is None else scope)
-    names = sorted({*_results(before), *_results_that_stay(before)} & _names(after))
+    results = [name for name in _results(before) if name in _names(after)]
+    names = sorted({*results, *_results_that_stay(before)} & _names(after))
     _equal(names, *(_run(program, fed, values, names) for program in wide))
     if any(op.role & OpRole.BACKWARD for op in before.global_block().ops):
         names = sorted(n for n in _gradients_of(before) if n in _names(after))
         _equal(names, *(_run(program, fed, values, names) for program in wide))
     else:
-        _compare_gradients(wide, fed, values, _results(before))
+        _compare_gradients(wide, fed, values, results)
 
 
 def _fed(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from functools import cached_property
 from typing import TypeAlias
 
@@ -47,10 +47,11 @@ class Versions:
         self.passed_by: list[list[Version]] = []
         self.writer: dict[Version, int] = {}
         now = _Current()
-        plain = {type for type in {op.type for op in self.ops} if _is_plain(type)}
+        plain = {type: _plain_slots(type) for type in {op.type for op in self.ops}}
         for position, op in enumerate(self.ops):
             passed_by: list[Version] = []
-            if op.type in plain:
+            slots = plain[op.type]
+            if slots and op.inputs.keys() <= slots[0] and op.outputs.keys() <= slots[1]:
                 read = [n for names in op.inputs.values() for n in names if n != EMPTY]
                 wrote = [n for names in op.outputs.values() for n in names if n != EMPTY]
                 self.reads.append([now[name] for name in _each_once(read)])
@@ -108,13 +109,17 @@ class Versions:
         return self.at(name, op.idx + (value.before is None))
 
 
-def _is_plain(type: str) -> bool:
-    """Whether operators of a type read and write just what their slots say, and that whole."""
+def _plain_slots(type: str) -> tuple[Set[str], Set[str]] | None:
+    """The slots of operators of a type that read and write just what these say, and that whole;
+    None of others.
+    """
     definition = find(type)
     if definition is None or definition.block_attributes or type in ENDS:
-        return False
+        return None
     form = definition.fluid
-    return not (form.unread or form.idle or form.updates)
+    if form.unread or form.idle or form.updates:
+        return None
+    return definition.input_slots.keys(), definition.output_slots.keys()
 
 
 def _each_once(names: list[str]) -> Iterable[str]:

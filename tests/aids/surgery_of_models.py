@@ -1,88 +1,28 @@
-"""Every saved model of the tests' data, cut, patched, folded and pruned: what the parts compute,
-here and as ONNX models.
+"""Every saved model of the tests' data, cut, patched, folded and pruned, its norms folded and
+channels cut out: what the parts compute, here and as ONNX models.
 
 ``python tests/aids/surgery_of_models.py`` tries all of them and says what ONNX has no form for.
 """
 
 import argparse
-import base64
 import contextlib
-import gzip
 import io
-import json
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-import models_of_paddle2
 import numpy as np
-import recorded_models
+from surgery_of_channels import narrowed, without_norms
+from surgery_sources import sources
 
 import fluidlite as fluid
 from fluidlite import transform
 from fluidlite.errors import FluidError, UnsupportedError
 from fluidlite.ground.values import bare
 
-DATA = Path(__file__).parents[1] / "data"
-FORMS = ("whole", "cut", "patched", "folded", "pruned")
+#: the last one leaves other values in the scope
+FORMS = ("whole", "cut", "patched", "folded", "pruned", "without norms", "narrowed")
 TOLERANCE = 1e-4  #: of the largest number, or of 1
-
-
-def of_fluid(folder):
-    """As of :func:`sources`, of fluid 1.8 and the first of paddle 2."""
-
-    def loading(name):
-        def load(exe):
-            program, feeds, outputs = recorded_models.loaded(name, folder / "fluid", exe)
-            return program, feeds, program_fetches(program), outputs
-
-        return load
-
-    return {n: loading(n) for n in (*recorded_models.MODELS, *recorded_models.OF_PADDLE2)}
-
-
-def loading(fed, wanted, *files):
-    """What loads a model of files: a path, or contents."""
-
-    def load(exe):
-        where = (files[0], exe) if len(files) == 1 else (None, exe, *files)
-        program, feeds, fetches = fluid.io.load_inference_model(*where)
-        return program, dict(zip(feeds, fed)), [each.name for each in fetches], wanted
-
-    return load
-
-
-def of_paddle2(folder):
-    """As of :func:`sources`, of the layers of paddle 2.6."""
-    paths = models_of_paddle2.models(models_of_paddle2.unpacked(folder))
-    return {Path(path).name: loading(*models_of_paddle2.known(path), path) for path in paths}
-
-
-def of_paddle3():
-    """As of :func:`sources`, of paddle 3."""
-    found = {}
-    packed = gzip.decompress((DATA / "paddle_3" / "programs.json.gz").read_bytes())
-    for name, model in json.loads(packed).items():
-        held = model["values"]
-        sides = (list(map(recorded_models.array_of, model[side])) for side in ("fed", "fetched"))
-        files = (model["program"].encode(), held and base64.b64decode(held))
-        found[f"paddle_3.{name}"] = loading(*sides, *files)
-    return found
-
-
-def sources(folder):
-    """Name of a model -> a function of an executor that loads it into the global scope: its
-    program, what it is fed, what it gives, and what the real thing computed.
-
-    Args:
-        folder: where to unpack files.
-    """
-    return {**of_fluid(folder), **of_paddle2(folder), **of_paddle3()}
-
-
-def program_fetches(program):
-    """What the operators of a program fetch."""
-    return [op.input("X")[0] for op in program.global_block().ops if op.type == "fetch"]
 
 
 def middle(program, fetches):
@@ -107,7 +47,9 @@ def middle(program, fetches):
 
 
 def parts_of(form, program, feed, fetches):
-    """The programs that a model becomes, each with what it gives: they run one after the other."""
+    """The programs that a model becomes, each with what it gives: they run one after the other.
+    None where a model has nothing of the kind.
+    """
     if form == "whole":
         return [(program, fetches)]
     if form == "pruned":
@@ -115,6 +57,9 @@ def parts_of(form, program, feed, fetches):
     if form == "folded":
         frozen = transform.freeze(program, scope=fluid.global_scope())
         return [(transform.fold_constants(frozen, keep=fetches), fetches)]
+    if form == "without norms":
+        changed = without_norms(program, fetches)
+        return changed and [(changed, fetches)]
     between = middle(program, fetches)
     if form == "patched":
         names = {between or fetches[0]: "the new name"}
@@ -179,9 +124,17 @@ def tried(load, folder):
     with fluid.scope_guard(fluid.Scope()):
         exe = fluid.Executor()
         program, feed, fetches, wanted = load(exe)
+        if wanted is None:
+            wanted = run_here([(program, fetches)], exe, feed)
         for form in FORMS:
             try:
-                parts = parts_of(form, program, feed, fetches)
+                if form == "narrowed":
+                    known = narrowed(program, lambda p: run_here([(p, fetches)], exe, feed))
+                    parts, wanted = ([(known[0], fetches)], known[1]) if known else (None, None)
+                else:
+                    parts = parts_of(form, program, feed, fetches)
+                if parts is None:
+                    continue
                 here = compared(run_here(parts, exe, feed), wanted)
             except (FluidError, ValueError) as error:
                 here = f"{type(error).__name__}: {error}"

@@ -20,7 +20,7 @@ from surgery_trials import DTYPE, Subject, is_random
 
 import fluidlite as fluid
 from fluidlite import layers, transform
-from fluidlite.errors import ArgumentError, FluidError
+from fluidlite.errors import ArgumentError, BudgetError, FluidError
 from fluidlite.ir.compare import differences
 from fluidlite.ir.operator import OpRole
 
@@ -163,9 +163,66 @@ def vmapped(main, subject):
     return program
 
 
+def forwarded(main, subject):
+    """With the change of the loss along what is fed; gradients say how large it is."""
+    feed, loss, known = subject.feeds[0], subject.loss, main.global_block().vars
+    if loss not in known or known[loss].shape != (1,):
+        return main
+    inputs = [n for n, value in feed.items() if getattr(value, "dtype", None) == DTYPE]
+    inputs = [name for name in inputs if name in known]
+    if not inputs or is_random(main):
+        return main
+    pulled = transform.vjp(subject.main, loss, inputs)
+    program, tangents, (change,) = transform.jvp(main, loss, inputs)
+    fetch, rng = subject.fetch, np.random.default_rng(subject.rng.randrange(10**6))
+    fed = {pulled.inputs[0].name: np.ones([1], DTYPE)}
+    subject.fetch = [slope.name for slope in pulled.outputs]
+    plain, subject.feeds = subject.feeds, [{**feed, **fed} for feed in subject.feeds]
+    rows = subject.computed(pulled.program, subject.startup)
+    subject.feeds = [
+        {**feed, **{t.name: rng.normal(size=feed[n].shape) for t, n in zip(tangents, inputs)}}
+        for feed in plain
+    ]
+    for values, row, feed in zip(subject.values, rows, subject.feeds, strict=True):
+        pairs = zip(row.values(), tangents, strict=True)
+        values[change.name] = np.array([sum(np.sum(slope * feed[t.name]) for slope, t in pairs)])
+    subject.fetch = [*fetch, change.name]
+    subject.main, subject.text = program, str(program)
+    return program
+
+
+def recomputed(main, subject):
+    """Gradients anew, within half of the memory."""
+    known, feed = main.global_block().vars, subject.feeds[0]
+    if subject.loss not in known or known[subject.loss].shape != (1,):
+        return main
+    subject.fetch = [
+        n for n in subject.fetch if n in known and not known[n].persistable and "@GRAD" not in n
+    ]
+    forward = transform.cut(main, list(feed), [subject.loss, *subject.fetch])
+    if not forward.all_parameters():
+        return main
+    rows = len(next(iter(feed.values())))
+    plain, program, slopes = forward.clone(), forward.clone(), []
+    for each, memory in ((plain, None), (program, "50%")):
+        loss, size = each.global_block().var(subject.loss), memory and rows
+        try:
+            pairs = fluid.backward.append_backward(loss, memory=memory, batch_size=size)
+        except BudgetError as error:
+            pairs = fluid.backward.append_backward(loss, memory=error.smallest, batch_size=size)
+        slopes = [slope.name for _, slope in pairs]
+    subject.feeds = [feed]
+    before = {n: subject.values[0][n] for n in subject.fetch}
+    subject.fetch += slopes
+    subject.values = subject.computed(plain, subject.startup)
+    subject.main, subject.text = program, str(program)
+    subject.check([{**subject.values[0], **before}])
+    return program
+
+
 TRANSFORMATIONS = [
     *(parsed, simplified, exactly_simplified, shared, folded, specialized, expanded, outlined),
-    *(probed, patched, rewritten, passed, vmapped),
+    *(probed, patched, rewritten, passed, vmapped, forwarded, recomputed),
 ]
 
 

@@ -1,8 +1,15 @@
-"""What interpreters there are."""
+"""What interpreters there are, and numbers beside the values of one."""
 
 import ast
 import re
 from pathlib import Path
+
+import numpy as np
+
+import fluidlite as fluid
+from fluidlite.opdef.gradient import Tape
+
+from gradcheck import evaluator
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,3 +41,25 @@ def test_the_page_lists_every_interpreter():
     private = {name for name in found if name.startswith("_")}
     assert private == {"_Watcher"}  # Eval that notes what it sees, in one file
     assert listed == {name: place for name, place in found.items() if name not in private}
+
+
+def test_numbers_beside_doubles_on_a_tape_are_doubles():
+    tape = Tape(evaluator(0))
+    x = tape.watch(np.array([3.0, 0.7]))
+    y = 0.1 / (x * (1 / 3) + 0.3) - x**0.3
+    one = np.array([3.0, 0.7])
+    np.testing.assert_allclose(y.value, 0.1 / (one / 3 + 0.3) - one**0.3, rtol=1e-15)
+    (slope,) = tape.pull([(y, np.ones(2))], [x])
+    expected = -0.1 / 3 / (one / 3 + 0.3) ** 2 - 0.3 * one**-0.7
+    np.testing.assert_allclose(slope, expected, rtol=1e-14)
+
+
+def test_a_variable_leaves_arithmetic_to_a_value_that_a_tape_watches():
+    x = fluid.data("x", [2], "float64")
+    tape = Tape(x.block.builder("part"))
+    watched = tape.watch(x)
+    y = x / watched - watched * x
+    (slope,) = tape.pull([(y, fluid.layers.ones_like(x))], [watched])
+    feed = np.array([2.0, 5.0])
+    (found,) = fluid.Executor().run(feed={"x": feed}, fetch_list=[slope])
+    np.testing.assert_allclose(found, -feed / feed**2 - feed)

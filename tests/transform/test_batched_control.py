@@ -181,6 +181,15 @@ def test_gradients_of_a_loop_are_batched(inputs):
     check(inputs, feed, [out, *gradients])
 
 
+def test_the_array_of_what_passes_of_a_batched_loop_compute_has_its_shape():
+    x, w, out = powers(3)
+    gradients = fluid.gradients(layers.reduce_sum(out), [x, w])
+    program = vmap(fluid.default_main_program(), ["x"], gradients).program
+    ops = program.global_block().ops
+    arrays = [op.attr("shape") for op in ops if op.type == "empty_array"]
+    assert arrays == [[-1, 3]] * len(arrays) != []
+
+
 def recurrence():
     """A recurrence over four steps, and its states."""
     x, h = fluid.data("x", [4, 2, 3], "float64"), fluid.data("h", [2, 3], "float64")

@@ -813,3 +813,15 @@ def test_the_quick_search_without_reasons_finds_what_the_one_with_reasons_finds(
     quick = rewriting(program, same, explain=False)
     assert str(quick.program) == str(with_reasons.program)
     assert quick.places == tuple(each for each in with_reasons.places if not each.reason)
+
+
+def test_a_check_leaves_out_results_that_the_rule_drops():
+    shift = Rule(
+        lambda f, x, s, b, m, v: attributes(f.batch_norm(x, s, b, m, v, is_test=True), ...)[0],
+        lambda f, x, s, b, m, v: f.elementwise_add(f.elementwise_mul(x, s, axis=1), b, axis=1),
+    )
+    x = fluid.data("x", [None, 3])
+    layers.batch_norm(x, is_test=True, epsilon=0.0)  # its moments are nobody's
+    fluid.Executor().run(fluid.default_startup_program())
+    changed = rewrite(fluid.default_main_program(), shift, check={"x": np.ones((2, 3), "float32")})
+    assert types(changed) == ["elementwise_mul", "elementwise_add"]

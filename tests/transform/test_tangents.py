@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite.ground.values import LoDTensor, SelectedRows, bare
 from fluidlite.opdef.conjugation import is_complex
 from fluidlite.opdef.definition import lookup, registered
@@ -182,3 +183,18 @@ def test_a_gradient_operator_of_a_linear_one_does_not_depend_on_where_it_is_take
                             np.testing.assert_array_equal(whole(x), whole(y), err_msg=gradient.type)
                 looked_at += 1
     assert looked_at > 60
+
+
+def test_tangents_of_doubles_are_as_exact_as_gradients():
+    """Second derivatives multiply with numbers, too, and an attribute is single."""
+    x = fluid.data("x", [3, 6], "float64")
+    y = fluid.layers.reduce_sum(fluid.layers.tanh(fluid.layers.layer_norm(x, scale=False)))
+    main, rng = fluid.default_main_program(), np.random.default_rng(0)
+    forward, backward = fluid.transform.jvp(main, y, x), fluid.transform.vjp(main, y, x)
+    feed, along = {"x": rng.normal(size=(3, 6))}, rng.normal(size=(3, 6))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    (change,) = exe.run(forward.program, {**feed, "x@TANGENT": along}, forward.outputs)
+    weight = {backward.inputs[0].name: np.ones([1])}
+    (slope,) = exe.run(backward.program, {**feed, **weight}, backward.outputs)
+    np.testing.assert_allclose(change, np.sum(slope * along), rtol=1e-12)
