@@ -30,6 +30,7 @@ from .rounding import (
     is_weight,
     put,
 )
+from .weights import scale_beside, spread_like
 
 
 def whole_numbers(array: Any, scale: Any, bits: int, axis: int = 0) -> Any:
@@ -41,10 +42,7 @@ def whole_numbers(array: Any, scale: Any, bits: int, axis: int = 0) -> Any:
         bits: of whole numbers.
         axis: the dimension of slices.
     """
-    scale = np.asarray(scale, array.dtype).reshape(-1)
-    scale = np.where(scale == 0, 1, scale)
-    each = beside(np, scale, array, axis if scale.size > 1 else -1)
-    return np.round(array / each * largest(bits))
+    return np.round(array / scale_beside(array, scale, axis) * largest(bits))
 
 
 def stored(
@@ -68,11 +66,7 @@ def stored(
     numbers = np.asarray(scale, array.dtype).reshape(-1)
     axis = axis if numbers.size > 1 else -1
     step = beside(np, numbers, array, axis) / most
-    others = tuple(k for k in range(array.ndim) if k != axis)
-    back = whole * step
-    spread = array.std(axis=others, keepdims=True) / (back.std(axis=others, keepdims=True) + 1e-8)
-    shift = array.mean(axis=others, keepdims=True) - back.mean(axis=others, keepdims=True)
-    return np.clip(np.round((back + shift) * spread / step), -most - 1, most)
+    return np.clip(np.round(spread_like(whole * step, array, axis) / step), -most - 1, most)
 
 
 def freeze(

@@ -58,12 +58,16 @@ def no_functions(*functions: Any) -> None:
         )
 
 
+LEARNED = "adaround"
+
+
 def plain_rounding(round_type: str) -> None:
     """Refuse a rounding that is not to the nearest number."""
-    one_of("round_type", round_type, ["round", "adaround"])
-    if round_type == "adaround":
+    one_of("round_type", round_type, ["round", LEARNED])
+    if round_type == LEARNED:
         raise UnsupportedError(
-            "rounding that is learned (adaround) is missing: use round_type='round'"
+            "a pass has no data to learn roundings from: PostTrainingQuantization takes "
+            "round_type='adaround'"
         )
 
 

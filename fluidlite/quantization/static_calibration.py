@@ -20,9 +20,11 @@ from .calibration import MIN_MAX, Calibration, round_by_scales
 from .editions import PADDLE_2_6
 from .graph_views import IrGraph
 from .graphs import Graph
-from .passes import ACTIVATION_TYPES, each_of, one_of, plain_rounding
+from .learned_rounding import WeightedOperator, learned
+from .passes import ACTIVATION_TYPES, LEARNED, each_of, one_of
 from .rounding import ABS_MAX, BY_SLICE, RANGE
 from .thresholds import ALGORITHMS, found_scale
+from .weights import dequant_tensor
 
 
 class _Calibrated(Calibration):
@@ -40,7 +42,7 @@ class _Calibrated(Calibration):
         if options["algo"] == "ptf":
             raise UnsupportedError("powers of two as factors (ptf) are missing: use algo='mse'")
         one_of("algo", options["algo"], ALGORITHMS)
-        plain_rounding(options["round_type"])
+        one_of("round_type", options["round_type"], ["round", LEARNED])
         one_of("activation_quantize_type", options["activation_quantize_type"], ACTIVATION_TYPES)
         one_of("weight_quantize_type", options["weight_quantize_type"], [ABS_MAX, BY_SLICE])
         for name in ("same_scale_tensor_list", "optimize_model", "deploy_backend"):
@@ -69,6 +71,8 @@ class _Calibrated(Calibration):
             if self._options["algo"] == MIN_MAX:
                 self._mark_ranges(program, values, weights)
             else:
+                if self._options["round_type"] == LEARNED:
+                    self._learn(program, values, weights)
                 self._round(program, self._scales(values), weights)
             self._made = (program, feeds, fetches)
         if self._options["return_graph"]:
@@ -101,6 +105,29 @@ class _Calibrated(Calibration):
         self.mark_ranges(program, self._types, values, weights, with_results=not linear_form)
         if not linear_form:
             self._mark(program)
+
+    def _learn(self, program: Program, values: Mapping[str, list[Any]], weights: set[str]) -> None:
+        """Weights become those numbers that the whole ones stand for which serve results best."""
+        options, left = self._options, set(weights)
+        for op in program.global_block().ops:
+            read = left.intersection(op.input_arg_names)
+            if op.type not in self._types or op.type not in self.edition.products or not read:
+                continue
+            weight = min(read)
+            left.discard(weight)
+            layer = WeightedOperator(op, weight, self._scope)
+            batches = [
+                dict(zip(layer.reads, row)) for row in zip(*(values[n] for n in layer.reads))
+            ]
+            axis = (
+                self.edition.slices[op.type] if options["weight_quantize_type"] == BY_SLICE else -1
+            )
+            size = np.abs(layer.weight).max(initial=0)
+            scale = size if axis < 0 else scales_along(np, layer.weight, axis)[0]
+            bits, rate = self._bits["weight_bits"], options["learning_rate"]
+            whole = learned(layer, batches, scale, axis, bits, rate)
+            exact = dequant_tensor(whole, scale, axis, bits)
+            rounding.put(self._scope, weight, exact, layer.weight.dtype)
 
     def _round(self, program: Program, scales: Mapping[str, float], weights: set[str]) -> None:
         options, scope = self._options, self._scope
@@ -152,8 +179,8 @@ class PostTrainingQuantization(_Calibrated):
         algo: ``KL``, ``hist``, ``avg``, ``mse``, ``emd``, ``abs_max`` or ``min_max``.
         hist_percent: the share of numbers that ``hist`` counts.
         quantizable_op_type: the types of operators; those with weights when there are none.
-        round_type: ``round``.
-        learning_rate: not read.
+        round_type: ``round``, or ``adaround``: up or down, as is learned from the data.
+        learning_rate: of that.
         is_full_quantize: all types of operators.
         bias_correction: whether rounded weights shall have the mean and the spread of weights.
         activation_bits, weight_bits: of whole numbers.

@@ -14,6 +14,8 @@ from shares import shared
 
 from fluidlite import paddle
 from fluidlite.errors import ArgumentError, UnsupportedError
+from fluidlite.quantization import static_calibration
+from fluidlite.quantization.learned_rounding import learned
 
 DATA = Path(__file__).parents[1] / "data" / "quantization26"
 quantization = paddle.static.quantization
@@ -122,7 +124,6 @@ def test_what_is_not_there_says_so():
     q, executor = quantization, paddle.static.Executor()
     for options, message in (
         ({"algo": "ptf"}, "powers of two"),
-        ({"round_type": "adaround"}, "learned"),
         ({"optimize_model": True}, "optimize_model is missing"),
     ):
         with pytest.raises(UnsupportedError, match=message):
@@ -132,6 +133,8 @@ def test_what_is_not_there_says_so():
             kind({"conv2d"})
     with pytest.raises(ArgumentError, match="one of data_loader, batch_generator"):
         q.PostTrainingQuantization(executor, "a")
+    with pytest.raises(UnsupportedError, match="no data to learn roundings from"):
+        q.QuantizationFreezePass(paddle.static.Scope(), None, round_type="adaround")
     program, place = paddle.static.Program(), paddle.CPUPlace()
     with pytest.raises(ArgumentError, match="each name of config to be one of weight_quantize"):
         q.quant_aware(program, place, {"weights": 8})
@@ -139,3 +142,141 @@ def test_what_is_not_there_says_so():
         q.convert(program, place, {"weight_bits": 64})
     with pytest.raises(ArgumentError, match="expected a scope"):
         q.QuantWeightPass(None, place)
+
+
+def _net_of_weights(weights):
+    """A program with a convolution and a product, its scope, and data."""
+    main, startup, scope = paddle.static.Program(), paddle.static.Program(), paddle.static.Scope()
+    named = paddle.utils.unique_name.guard()
+    with paddle.static.program_guard(main, startup), paddle.static.scope_guard(scope), named:
+        x = paddle.static.data("x", [None, 2, 5, 5], "float32")
+        middle = paddle.static.nn.conv2d(x, 3, 3, act="relu", bias_attr=False)
+        out = paddle.scale(paddle.static.nn.fc(middle, 4, bias_attr=False), 1.0)
+        executor = paddle.static.Executor()
+        executor.run(startup)
+    for name, array in weights.items():
+        scope.find_var(name).get_tensor().set(array)
+    rng = np.random.default_rng(0)
+    return main, out, scope, [rng.normal(size=(6, 2, 5, 5)).astype("float32") for _ in range(3)]
+
+
+def _weights(program, scope):
+    names = [v.name for v in program.list_vars() if v.name.endswith("w_0")]
+    return {name: np.array(scope.find_var(name).get_tensor()) for name in names}
+
+
+def test_learned_roundings_have_smaller_errors_than_the_nearest(monkeypatch):
+    monkeypatch.setattr(static_calibration, "learned", functools.partial(learned, steps=120))
+    executor, weights, whole, errors = paddle.static.Executor(), {}, {}, {}
+    for kind in ("round", "adaround"):
+        main, out, scope, data = _net_of_weights(weights)
+        weights = _weights(main, scope)
+        exact = [executor.run(main, feed={"x": x}, fetch_list=[out], scope=scope)[0] for x in data]
+        program = quantization.PostTrainingQuantizationProgram(
+            executor,
+            main,
+            ["x"],
+            [out],
+            scope=scope,
+            data_loader=[{"x": x} for x in data],
+            algo="abs_max",
+            quantizable_op_type=["conv2d", "mul", "matmul_v2"],
+            round_type=kind,
+            learning_rate=0.01,
+            activation_bits=8,
+            weight_bits=3,
+            return_graph=False,
+        ).quantize()
+        rounded = [executor.run(program, {"x": x}, [out.name], scope=scope)[0] for x in data]
+        whole[kind] = _weights(program, scope)
+        errors[kind] = sum(((a - b) ** 2).sum() for a, b in zip(rounded, exact, strict=True))
+    assert errors["adaround"] < 0.95 * errors["round"]
+    for name, nearest in whole["round"].items():
+        array = whole["adaround"][name]
+        assert (array == np.round(array)).all() and np.abs(array - nearest).max() <= 1
+
+
+def test_weights_of_a_scope_are_rounded_by_what_is_learned():
+    adaround, executor = quantization.adaround, paddle.static.Executor()
+    main, _, scope, data = _net_of_weights({})
+    before = _weights(main, scope)
+    op = next(op for op in main.global_block().ops if "fc_0.w_0" in op.input_arg_names)
+    pairs, types = {"fc_0.w_0": op.output("Out")[0]}, {"fc_0.w_0": op.type}
+    scales = {"fc_0.w_0": np.abs(before["fc_0.w_0"]).max(0)}
+    fed, own = [{"x": x} for x in data], (None, executor, scope, None)
+    name = next(iter(pairs))
+    adaround.run_adaround(fed, main, *own, pairs, types, scales, num_iterations=3)
+    after = _weights(main, scope)
+    parts = before[name] / scales[name] * 127
+    assert (after[name] == np.round(after[name])).all() and np.abs(after[name] - parts).max() < 1
+    assert (after["conv2d_0.w_0"] == before["conv2d_0.w_0"]).all()
+    with pytest.raises(ArgumentError, match="no operator reads 'fc_0.w_0' and writes 'x'"):
+        adaround.run_adaround(fed, main, *own, {name: "x"}, types, scales)
+    with pytest.raises(ArgumentError, match="expected data to learn roundings with"):
+        adaround.run_adaround([], main, *own, pairs, types, scales)
+
+
+def test_losses_of_learned_roundings_are_those_of_paddle():
+    paddle.disable_static()
+    loss = quantization.adaround.AdaRoundLoss()
+    steps = ((1000, 200, False), (1000, 999, False), (100, 50, 0.2))
+    betas = [loss.compute_beta(*each) for each in steps]
+    assert np.allclose(betas, [18.281152949374526, 2.000044413183276, 14.444150891285808])
+    alpha, beta = paddle.to_tensor([[0.0, 9.0], [1.5, -9.0]]), 4.0
+    places = quantization.adaround.compute_soft_rounding(alpha).numpy()
+    assert np.allclose(places, quantization.adaround.compute_soft_rounding_np(alpha.numpy()))
+    assert np.allclose(places.ravel()[[0, 1, 3]], [0.5, 1, 0])
+    penalty = 0.01 * (1 - np.abs(2 * places - 1) ** 4).sum()
+    assert np.isclose(float(loss.compute_round_loss(alpha, False, beta)), penalty)
+    assert float(loss.compute_round_loss(alpha, True, beta)) == 0
+    assert float(loss.compute_recon_loss(alpha, alpha * 0)) == (81 + 81 + 1.5**2) / 2
+
+
+def test_weights_become_whole_numbers_as_in_paddle():
+    x, tools = np.arange(-6, 6, dtype="float32").reshape(3, 4) / 3, quantization.utils
+    by_row = [2.0, 1.0, 0.5]
+    assert np.allclose(tools.quant_tensor(x, 2.0, 0, 4)[0], [-7, -5.8333330, -4.6666670, -3.5])
+    assert np.allclose(tools.quant_tensor(x, by_row)[1], [-84.666672, -42.333336, 0, 42.333336])
+    assert tools.quant_tensor(x, 1.0, onnx_format=True)[0].tolist() == [-128, -128, -128, -127]
+    assert tools.quant_tensor(x, by_row, 0, 8, True)[1].tolist() == [-85, -42, 0, 42]
+    back = tools.dequant_tensor(x * 50, [2.0, 1.0, 0.5, 0.25], 1)
+    assert np.allclose(back[0], [-1.5748031, -0.65616792, -0.2624672, -0.098425195])
+    whole = np.round(x / 2 * 127)
+    same = tools.bias_correction_w(x, whole, 2.0, 0)
+    assert np.allclose(same[0], [-126.761856, -105.801231, -84.840607, -63.87999], atol=1e-3)
+    columns = tools.bias_correction_w(x, whole, [2.0] * 4, 1)
+    assert np.allclose(columns[0], [-127, -105.750313, -84.66668, -63.583003], atol=1e-3)
+    assert np.isclose(tools.calculate_quant_cos_error(x, x + 0.1), 0.9963068)
+    assert tools.l2_loss(x, x + 0.5) == 0.25
+    assert np.allclose(tools.stable_sigmoid(np.array([-800.0, 1.0])), [0, 0.7310586])
+    scope = paddle.static.Scope()
+    tools.set_variable_data(scope, None, "w", x)
+    assert (tools.load_variable_data(scope, "w") == x).all()
+
+
+def test_parameters_of_all_blocks_can_be_declared_by_the_first():
+    program = paddle.static.Program()
+    block = program._create_block()
+    block.create_var(name="w", shape=[2], persistable=True)
+    block.create_var(name="x", shape=[2])
+    program._rollback()
+    quantization.utils.move_persistable_var_to_global_block(program)
+    assert [*program.global_block().vars] == ["w"]
+    assert program.global_block().var("w").persistable
+
+
+def test_machines_name_the_operators_that_are_rounded():
+    config = quantization.quant_config
+    plain = config.BaseQuantizer()
+    assert plain.activation_quant_operation_types == ["mul", "matmul", "matmul_v2"]
+    assert len(plain.weight_quant_operation_types) == 6
+    assert len(plain.observer_operation_types) == 89
+    for kind, count, least in (
+        (config.TensorRTQuantizer, 33, -128),
+        (config.MKLDNNQuantizer, 7, -128),
+        (config.ARMCPUQuantizer, 1, -127),
+    ):
+        quantizer = kind(["conv2d", "relu"])
+        assert quantizer.weight_quant_operation_types == ["conv2d"]
+        assert len(quantizer.activation_quant_operation_types) == count
+        assert quantizer._quant_min == least
