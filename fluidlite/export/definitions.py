@@ -16,6 +16,8 @@ import numpy as np
 
 from ..backend import numpy_
 from ..errors import FluidError, UnsupportedError
+from ..ground.advice import Advice
+from ..ground.quoting import python_string
 from ..ground.values import LoDTensor
 from ..kernels import linear_algebra
 from . import library
@@ -113,6 +115,9 @@ class Definitions:
             self.add(library.SequenceRows)
         elif isinstance(value, (FunctionType, type)) and value.__module__.startswith(_PACKAGE):
             self.add(value)
+        elif isinstance(value, Advice):
+            self._by_name[name] = value
+            self.sources[name] = f"{name} = {python_string(value.python)}"
         elif isinstance(value, (int, float, str, tuple, np.generic, GenericAlias)):
             self._constant(name, value, module)
         elif value is Any:

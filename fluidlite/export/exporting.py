@@ -243,7 +243,7 @@ class _Job:
         except UnsupportedError as error:
             if not self.free:
                 raise
-            raise UnsupportedError(f"{error}\n{self._advice()}") from None
+            raise UnsupportedError(f"{error};\n{self._advice()}") from None
 
     def _advice(self) -> str:
         sizes = ", ".join(f"{each.variable.name}: {self._declared(each)}" for each in self.inputs)

@@ -50,8 +50,11 @@ def shared_lod(op: Op, slot: str, index: int, ins: Mapping[str, Any], lods: Lods
 
 
 def has_rows(value: Any, lod: Any) -> bool:
-    """Whether a value has as many rows as its sequences are to have."""
+    """Whether a value has as many rows as its sequences are to have.
+
+    Where all of them are empty, one row may stand in their place, as ``ctc_align`` writes it.
+    """
     if isinstance(value, SelectedRows):
         return False
     shape: Any = getattr(value, "shape", ())
-    return bool(shape) and shape[0] == lod[-1][-1]
+    return bool(shape) and shape[0] in (lod[-1][-1], lod[-1][-1] or 1)

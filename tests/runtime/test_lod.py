@@ -253,3 +253,12 @@ def test_what_is_computed_from_rows_of_sequences_is_as_long_as_they_are():
     names = ragged_names(fluid.default_main_program())
     assert {x.name, turned.name} <= names
     assert not names & {total.name, pooled.name}
+
+
+def test_a_row_in_place_of_empty_sequences_keeps_them():
+    x = fluid.data("x", [None, 5], "float32", lod_level=1)
+    words = fluid.layers.ctc_greedy_decoder(x, blank=4)
+    fed = fluid.create_lod_tensor(np.eye(5, dtype="float32")[[4, 4, 4, 4]], [[2, 2]])
+    results = [words, fluid.layers.scale(words, 2.0)]
+    for found in fluid.Executor().run(feed={"x": fed}, fetch_list=results, return_numpy=False):
+        assert (found.shape(), found.lod()) == ([1, 1], [[0, 0, 0]])
