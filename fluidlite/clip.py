@@ -295,8 +295,8 @@ def _squared_norm(grad: Any) -> Variable:
         grad = _whole(grad)
     elif grad.kind is Kind.SELECTED_ROWS:
         grad = _layer(grad, "merge_selected_rows").merge_selected_rows(grad)
-        f = _layer(grad, "get_tensor_selected_rows")
-        grad = f.get_tensor_selected_rows(grad)
+        f = _layer(grad, "get_tensor_from_selected_rows")
+        grad = f.get_tensor_from_selected_rows(grad)
     square = _layer(grad, "square").square(grad)
     total: Variable = _layer(grad, "reduce_sum").reduce_sum(square, dim=[0], reduce_all=True)
     return total

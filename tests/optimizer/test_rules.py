@@ -347,6 +347,7 @@ def trained_table(optimizer, is_sparse, steps=3):
         ("Ftrl", {"l1": 0.1, "l2": 0.2}),
         ("Lamb", {}),
         ("Dpsgd", {"sigma": 0.0}),
+        ("SGD", {"grad_clip": fluid.clip.GradientClipByGlobalNorm(0.5)}),
     ],
 )
 def test_gradients_of_some_rows_train_as_whole_ones_do(kind, given):
