@@ -405,8 +405,7 @@ class Operator(OldOperator):
     def set_input(self, slot: str, *names: str) -> None:
         """Read other variables in an input slot; none to leave it empty.
 
-        Raises:
-            SlotError: the operator has no such slot.
+        A slot that the operator does not have is kept, as fluid keeps it, and not read.
         """
         self._inputs = self._with_slot("input", self._inputs, slot, names)
         self.block.program.touch()
@@ -414,8 +413,7 @@ class Operator(OldOperator):
     def set_output(self, slot: str, *names: str) -> None:
         """Write other variables in an output slot; none to leave it empty.
 
-        Raises:
-            SlotError: the operator has no such slot.
+        A slot that the operator does not have is kept, as fluid keeps it, and not written.
         """
         self._outputs = self._with_slot("output", self._outputs, slot, names)
         self.block.program.touch()
@@ -424,11 +422,9 @@ class Operator(OldOperator):
         self, side: str, given: dict[str, Names], slot: str, names: Names
     ) -> dict[str, Names]:
         definition = self.definition
-        slots = [*given, slot] if definition is None else getattr(definition, f"{side}_slots")
-        if slot not in slots:
-            raise SlotError(f"{self.type} has no {side} slot {slot!r}{suggestion(slot, slots)}")
+        slots = () if definition is None else getattr(definition, f"{side}_slots")
         made = {**given, slot: names}
-        return {name: made[name] for name in slots if made.get(name)}
+        return {name: made[name] for name in dict.fromkeys([*slots, *made]) if made.get(name)}
 
     def take(self, other: Operator) -> None:
         """Become like another operator, at this place."""

@@ -224,6 +224,18 @@ def test_a_description_is_a_view_of_the_operator(block):
     assert desc.block().id == 0
 
 
+def test_a_description_keeps_slots_that_the_operator_lacks(block):
+    desc = block.ops[0].desc
+    desc.set_input("MeanOut", ["x"])
+    desc.set_output("Mask", ["x"])
+    assert (desc.input_names(), desc.input("MeanOut")) == (["MeanOut", "ScaleTensor", "X"], ["x"])
+    with pytest.warns(UserWarning, match="input slot 'MeanOut' of scale"):
+        again = fluid.Program.parse_from_string(block.program.desc.serialize_to_string())
+    assert again.global_block().ops[0].desc.output("Mask") == ["x"]
+    desc.remove_output("Mask")
+    assert desc.output_names() == ["Out"]
+
+
 def test_a_description_is_a_view_of_the_variable(block):
     desc = block.var("x").desc
     assert (desc.name(), desc.shape(), desc.dtype(), desc.need_check_feed()) == (
