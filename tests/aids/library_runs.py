@@ -57,7 +57,9 @@ ROWS = {
     "paddle2onnx-0.4": Row(
         ["paddle2onnx==0.4", "protobuf<3.21"], "onnx_files", 1e-6, needs="onnxruntime"
     ),
+    "paddle-ernie-0.0.4.dev1": Row(["paddle-ernie==0.0.4.dev1"], "ernies", 2e-6),
     "paddlepalm-2.0.2": Row(["paddlepalm==2.0.2"], "palm_trainer", 2e-6),
+    "paddletools-0.0.5": Row(["paddletools==0.0.5"], "checkpoints"),
     "plsc-0.1.1": Row(["plsc==0.1.1", "easydict"], "faces", 2e-4),
     "tb-paddle-0.4.0": Row(["tb-paddle==0.4.0", "protobuf<3.21"], "graphs_shown"),
     "paddlehub-1.8.3": Row(["paddlehub==1.8.3", "protobuf<3.21"], "finetuning", 2e-6),
