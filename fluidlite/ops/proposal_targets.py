@@ -111,12 +111,13 @@ class generate_proposal_labels(TrueBoxes, DetachedValues):
         return tuple(LoDTensor(xp.concatenate(part), lod) for part in zip(*targets))
 
     def need_classes(self, classes: Array) -> None:
-        """Check that classes are there."""
-        if classes.size and (classes.min() < 0 or classes.max() >= self.class_nums):
-            wrong = classes[(classes < 0) | (classes >= self.class_nums)][0]
-            raise OutOfRangeError(
-                f"expected GtClasses in [0, {self.class_nums}), as class_nums says, got {wrong}"
-            )
+        """Check that classes are there; where boxes have no classes, each of objects counts."""
+        expected, wrong = "GtClasses of at least 0", classes < 0
+        if not self.is_cls_agnostic:
+            expected = f"GtClasses in [0, {self.class_nums}), as class_nums says"
+            wrong = wrong | (classes >= self.class_nums)
+        if wrong.any():
+            raise OutOfRangeError(f"expected {expected}, got {classes[wrong][0]}")
 
     def of_image(self, xp, proposed, boxes, classes, crowd, scale, generator):
         """The outputs for one image."""

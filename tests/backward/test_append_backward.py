@@ -59,6 +59,15 @@ def test_a_parameter_used_twice_gets_numbered_parts_and_their_sum():
     np.testing.assert_allclose(run([gradient])[0], [27.0, 27.0])
 
 
+def test_sums_come_in_the_order_of_the_gradient_operators_slots():
+    x = fluid.data("x", [2, 4, 3, 3], "float32")
+    for _ in range(2):
+        x = layers.group_norm(x, 2, param_attr=constant(1.0, "s"), bias_attr=constant(0.0, "b"))
+    fluid.append_backward(layers.mean(x))
+    ops = fluid.default_main_program().global_block().ops
+    assert [op.output("Out") for op in ops if op.type == "sum"] == [["b@GRAD"], ["s@GRAD"]]
+
+
 def test_the_operator_that_completes_a_gradient_names_the_pair():
     fluid.backward.append_backward(regression())
     named = [op.attr("op_role_var") for op in fluid.default_main_program().global_block().ops]

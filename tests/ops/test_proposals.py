@@ -140,6 +140,19 @@ def test_classes_that_are_not_there_are_refused():
         f.generate_proposal_labels(TRUE, rows([[3]], 1), CROWD, TRUE, INFO, **LABELS)
 
 
+def test_boxes_without_classes_take_every_class_of_objects():
+    given = {**LABELS, "class_nums": 2, "use_random": False, "is_cls_agnostic": True}
+    rois = rows([[0, 0, 9, 9]], 1)
+    _, labels, targets, *_ = f.generate_proposal_labels(
+        rois, rows([[5]], 1), CROWD, TRUE, INFO, **given
+    )
+    _, _, of_one, *_ = f.generate_proposal_labels(rois, rows([[1]], 1), CROWD, TRUE, INFO, **given)
+    assert labels.data.max() == 5
+    np.testing.assert_array_equal(targets.data, of_one.data)
+    with pytest.raises(OutOfRangeError, match="GtClasses of at least 0, got -1"):
+        f.generate_proposal_labels(rois, rows([[-1]], 1), CROWD, TRUE, INFO, **given)
+
+
 def test_masks_are_those_of_points_in_polygons():
     square = np.array([[1.0, 1], [4, 1], [4, 3], [1, 3]])
     wanted = np.zeros([5, 5], bool)
