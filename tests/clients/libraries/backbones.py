@@ -98,7 +98,9 @@ def steps(make, size, change):
         "program": zlib.crc32(repr(program).encode()),
         "losses": [float(np.ravel(each)[0]) for each in losses],
         "logits": fetched[1].ravel()[:40].tolist(),
-        "norms of gradients": [float(np.linalg.norm(each.astype("float64"))) for each in fetched[2:]],
+        "norms of gradients": [
+            float(np.linalg.norm(each.astype("float64"))) for each in fetched[2:]
+        ],
     }
 
 

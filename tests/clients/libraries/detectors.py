@@ -13,8 +13,8 @@ absent.stand_in("cv2", "PIL", "pycocotools", "pycocotools.mask", "tqdm", "shapel
 if not hasattr(fluid.core, "get_cuda_device_count"):  # a 1.8.5 for the CPU has none
     fluid.core.get_cuda_device_count = lambda: 0
 
+import ppdet.modeling  # noqa: E402, F401
 from ppdet.core.workspace import create, load_config  # noqa: E402
-import ppdet.modeling  # noqa: E402, F401, I001
 
 IMAGES, BOXES, CLASSES = 2, 3, 5
 #: parts that many detectors share
@@ -91,7 +91,8 @@ FCOSHead: {num_classes: 5, num_convs: 1, fcos_loss: FCOSLoss}
 FCOSLoss: {iou_loss_type: giou}
 """, 128),
     "BlazeFace": ("""
-BlazeFace: {backbone: BlazeNet, num_classes: 2, output_decoder: {keep_top_k: 20, nms_top_k: 40}}
+BlazeFace: {backbone: BlazeNet, num_classes: 2,
+  output_decoder: {keep_top_k: 20, nms_top_k: 40}}
 BlazeNet: {with_extra_blocks: true, lite_edition: false}
 """, 128),
     "FaceBoxes": ("""
