@@ -112,7 +112,8 @@ AnchorGrid: {image_size: 128}
     "CornerNetSqueeze": ("""
 CornerNetSqueeze: {backbone: Hourglass, corner_head: CornerHead, num_classes: 5}
 Hourglass: {stack: 1, dims: [16, 16, 24], modules: [1, 1, 1]}
-CornerHead: {train_batch_size: 2, test_batch_size: 2, num_classes: 5, stack: 1, top_k: 10, num_dets: 20}
+CornerHead: {train_batch_size: 2, test_batch_size: 2, num_classes: 5, stack: 1,
+  top_k: 10, num_dets: 20}
 """, 64),
 }  # fmt: skip
 CORNERS = "image im_id tl_heatmaps br_heatmaps tl_regrs br_regrs tl_tags br_tags tag_masks"
