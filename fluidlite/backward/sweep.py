@@ -12,7 +12,6 @@ Derivatives, 2nd edition, SIAM 2008, chapter 3).
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..errors import NoGradientError
@@ -74,8 +73,6 @@ class _Form(NamedTuple):
     is_direct: bool  #: whether the rule itself is written into the program
     gradient: Any  #: the definition of the gradient operator; None where there is none
     slots: dict[str, bool]  #: inputs that may need a gradient, and whether they are by-products
-    #: inputs and the slots of their gradients, in the order of these: so fluid counts parts
-    grad_slots: list[tuple[str, str]]
 
 
 class PendingOp(NamedTuple):
@@ -287,16 +284,14 @@ class ReverseSweep:
             )
         has_gradient = is_differentiable(definition)
         byproducts = getattr(definition, "byproducts", ())
-        gradient = lookup(definition.grad_type) if has_gradient else None
         form = self._forms[op.type] = _Form(
             definition,
             CONTROL_RULES.get(op.type),
             is_constant(definition),
             has_gradient,
             definition.fluid.direct,
-            gradient,
+            lookup(definition.grad_type) if has_gradient else None,
             {slot.name: slot.name in byproducts for slot in definition.inputs if not slot.constant},
-            sorted(getattr(gradient, "grad_slots", {}).items(), key=itemgetter(1)),
         )
         return form
 
@@ -457,7 +452,7 @@ class ReverseSweep:
         if definition.has_sparse_gradients:
             rows = op.instance().sparse_gradients()
         parts: dict[str, Sequence[Ref | None]] = {}
-        for slot, name in form.grad_slots:
+        for slot, name in gradient.counting:
             variables = wanted.get(slot)
             if variables is not None:
                 kind = Kind.SELECTED_ROWS if slot in rows else None

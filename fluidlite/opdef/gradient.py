@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, wraps
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from ..errors import NoGradientError
@@ -38,6 +39,8 @@ class DerivedGrad(Op, abstract=True):
 
     reads: ClassVar[tuple[RuleArgument, ...]] = ()  #: where its inputs come from
     grad_slots: ClassVar[dict[str, str]] = {}  #: forward input slot -> output slot
+    #: the same in the order of the output slots, in which fluid counts and sums gradients
+    counting: ClassVar[tuple[tuple[str, str], ...]] = ()
     carried_slots: ClassVar[dict[str, str]] = {}  #: forward slot -> input slot that nothing reads
     counted_slots: ClassVar[dict[str, str]] = {}  #: forward slot -> output slot of what is counted
     #: input slots that hold hidden outputs of the forward operator
@@ -125,6 +128,7 @@ def derive_grad(forward: type[Op]) -> type[Op]:
         "reads": reads,
         "takes": tuple(read.slot for read in reads),
         "grad_slots": grad_slots,
+        "counting": tuple(sorted(grad_slots.items(), key=itemgetter(1))),
         "carried_slots": carried,
         "counted_slots": counted,
         "byproducts": frozenset(
