@@ -6,17 +6,31 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError, suggestion
+from ..ground.callsite import warn
+from ..ir.program import Program
 from ..ir.variable import Variable
 from .emission import Callback
 
 
-def no_grad_names(given: Iterable[Variable | str] | None) -> set[str]:
-    """The names at which a caller wants gradients to stop.
+def no_grad_names(given: Iterable[Variable | str] | None, program: Program) -> set[str]:
+    """The names at which a caller wants gradients to stop, with a warning of those that no variable
+    has: fluid takes them, too.
 
     Raises:
         ArgumentError: something else than a set, list or tuple of variables and names is given.
     """
-    return set(names_of(() if given is None else given, "no_grad_set"))
+    names = names_of(() if given is None else given, "no_grad_set")
+    warn_of_unknown(given or (), "no_grad_set", program)
+    return set(names)
+
+
+def warn_of_unknown(given: Iterable[Variable | str], what: str, program: Program) -> None:
+    """Say which of some names no variable of a program has."""
+    names = [each for each in given if isinstance(each, str)]
+    known = {name for block in program.blocks for name in block.vars} if names else set()
+    for name in names:
+        if name not in known:
+            warn(f"{what} has {name!r}, which no variable is called{suggestion(name, known)}", None)
 
 
 def names_of(given: Iterable[Variable | str], what: str) -> list[str]:

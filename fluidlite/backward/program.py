@@ -21,6 +21,7 @@ from .arguments import (
     names_of,
     no_grad_names,
     variables,
+    warn_of_unknown,
     weights_of,
 )
 from .around import depending, sweep_of, warn_of_loop, ways_out
@@ -81,6 +82,8 @@ def append_backward(
         raise not_a_loss(loss)
     with within_budget(loss.block, memory, batch_size) as held:
         pairs = loss_gradients(loss, parameter_list, no_grad_set, callbacks, checkpoints)
+        if parameter_list is not None:
+            warn_of_unknown(parameter_list, "parameter_list", loss.block.program)
         held += [gradient.name for _, gradient in pairs]
     return pairs
 
@@ -98,7 +101,7 @@ def loss_gradients(
     if not isinstance(loss, Variable):
         raise not_a_loss(loss)
     listed = None if parameter_list is None else names_of(parameter_list, "parameter_list")
-    stopped = no_grad_names(no_grad_set)
+    stopped = no_grad_names(no_grad_set, loss.block.program)
     hooks = checked_callbacks(callbacks)
     checkpoint_names = checked_checkpoints(checkpoints, loss)
     block = loss.block
@@ -293,7 +296,7 @@ def gradients(
                 f"input {source.name!r} and target {goals[0].name!r} are of different programs"
             )
     with within_budget(block, memory, batch_size) as held:
-        found = _gradients(goals, sources, weights, no_grad_names(no_grad_set))
+        found = _gradients(goals, sources, weights, no_grad_names(no_grad_set, block.program))
         held += [each.name for each in found if each is not None]
     return found
 

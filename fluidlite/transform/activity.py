@@ -36,10 +36,26 @@ def stopped_outputs(program: Program, inputs: Iterable[str], outputs: Iterable[s
     Args:
         program, inputs, outputs: as of :func:`active_names`.
     """
-    every = {name for block in program.blocks for name in block.vars}
     active = active_names(program, inputs, outputs)
-    depending = _between(program, set(inputs), set(outputs), every)
+    depending = _depending(program, inputs, outputs)
     return [name for name in outputs if name in depending - active]
+
+
+def are_swapped(program: Program, inputs: Iterable[str], outputs: Iterable[str]) -> bool:
+    """Whether inputs depend on outputs, and no output on an input.
+
+    Args:
+        program, inputs, outputs: as of :func:`active_names`.
+    """
+    if _depending(program, inputs, outputs):
+        return False
+    return bool(_depending(program, outputs, inputs))
+
+
+def _depending(program: Program, inputs: Iterable[str], outputs: Iterable[str]) -> set[str]:
+    """The names on a way from inputs to outputs, be they marked to stop tangents."""
+    every = {name for block in program.blocks for name in block.vars}
+    return _between(program, set(inputs), set(outputs), every)
 
 
 def _between(program: Program, inputs: set[str], outputs: set[str], through: set[str]) -> set[str]:

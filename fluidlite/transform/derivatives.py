@@ -15,7 +15,7 @@ from ..ir.block import Block
 from ..ir.program import Program, program_guard
 from ..ir.variable import Variable
 from ..opdef.spec import size_of
-from .activity import stopped_outputs
+from .activity import are_swapped, stopped_outputs
 from .editing import transformed
 from .forward_emission import declare_like
 from .forward_sweep import ForwardSweep
@@ -49,7 +49,8 @@ def jvp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
 
     Raises:
         UnknownVariableError: there is no such variable.
-        ArgumentError: nothing is named, something twice, or a variable that holds no real numbers.
+        ArgumentError: nothing is named, something twice, or a variable that holds no real numbers;
+            or inputs are computed from outputs.
         NoGradientError: an operator on the way has no gradient rule.
 
     >>> x = fluid.data("x", [2], "float32")
@@ -62,7 +63,7 @@ def jvp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
     [20.0, 4.0]
     """
     ys, xs = chosen(program, outputs, "outputs"), chosen(program, inputs, "inputs")
-    _warn_of_stops(program, xs, ys)
+    check_ways(program, xs, ys)
     return _made(program, lambda copied: ForwardSweep(copied, xs, ys).run())
 
 
@@ -80,7 +81,8 @@ def vjp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
 
     Raises:
         UnknownVariableError: there is no such variable.
-        ArgumentError: nothing is named, something twice, or a variable that holds no real numbers.
+        ArgumentError: nothing is named, something twice, or a variable that holds no real numbers;
+            or inputs are computed from outputs.
         NoGradientError: an operator on the way has no gradient rule.
 
     >>> x = fluid.data("x", [2], "float32")
@@ -90,7 +92,7 @@ def vjp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
     ['reduce_sum_0.tmp_0@COTANGENT', 'x@GRAD']
     """
     ys, xs = chosen(program, outputs, "outputs"), chosen(program, inputs, "inputs")
-    _warn_of_stops(program, xs, ys)
+    check_ways(program, xs, ys)
 
     def change(copied: Program) -> tuple[list[str], list[str]]:
         block = copied.global_block()
@@ -146,13 +148,13 @@ def gradient_program(program: Program, output: Variable | str, inputs: Variables
     ys, xs = chosen(program, output, "output"), chosen(program, inputs, "inputs")
     if len(ys) > 1:
         raise ArgumentError(f"expected one output, got {len(ys)}")
+    check_ways(program, xs, ys)
     y = program.global_block().var(ys[0])
     if y.has_shape and size_of(y.shape) not in (1, -1):
         raise ShapeError(
             f"second derivatives are taken of an output of one element, {y.name!r} has shape "
             f"{list(y.shape)}; reduce it first: layers.mean or layers.reduce_sum"
         )
-    _warn_of_stops(program, xs, ys)
     return _made(program, lambda copied: ([], pulled(copied, ys, xs, None)))
 
 
@@ -204,11 +206,19 @@ def _read_behind(block: Block, name: str) -> Variable:
     return copy
 
 
-def _warn_of_stops(program: Program, inputs: list[str], outputs: list[str]) -> None:
+def check_ways(program: Program, inputs: list[str], outputs: list[str]) -> None:
     """Say that derivatives are zero where something is marked to stop gradients on the way.
 
     Results of paddle 2's functions are so marked where all that they are made of is.
+
+    Raises:
+        ArgumentError: inputs are computed from outputs, not outputs from inputs.
     """
+    if are_swapped(program, inputs, outputs):
+        raise ArgumentError(
+            f"expected outputs that depend on inputs, got outputs {outputs} and inputs {inputs}, "
+            "where it is the other way round; the outputs come first"
+        )
     stopped = stopped_outputs(program, inputs, outputs)
     if stopped:
         listed = ", ".join(repr(name) for name in stopped)

@@ -16,7 +16,7 @@ from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
-from .derivatives import Variables, chosen
+from .derivatives import Variables, check_ways, chosen
 from .editing import copied_operator, transformed
 from .forward_emission import declare_like, operator_beside
 from .forward_sweep import ForwardSweep
@@ -88,6 +88,7 @@ def linearize(program: Program, outputs: Variables, inputs: Variables) -> Linear
     """
     split: list[_Split] = []
     xs, ys = chosen(program, inputs, "inputs"), chosen(program, outputs, "outputs")
+    check_ways(program, xs, ys)
 
     def change(copied: Program) -> None:
         block = copied.global_block()

@@ -56,13 +56,13 @@ def folded(main, subject):
 
 def specialized(main, subject):
     """For the shapes that are fed."""
-    feed = subject.feeds[0]
+    feed, known = subject.feeds[0], main.global_block().vars
     if any(feed[n].shape != other[n].shape for other in subject.feeds for n in feed):
         return main
     shapes = {
         name: value.shape
         for name, value in feed.items()
-        if hasattr(value, "shape") and not main.global_block().var(name).lod_level
+        if hasattr(value, "shape") and name in known and not known[name].lod_level
     }
     return transform.specialize(main, shapes=shapes)
 

@@ -194,3 +194,10 @@ def test_a_second_call_for_a_loss_warns_once_with_the_line():
         fluid.append_backward(loss)
     assert caught[0].filename == __file__
     fluid.append_backward(loss)
+
+
+@pytest.mark.parametrize("argument", ["no_grad_set", "parameter_list"])
+def test_names_that_no_variable_has_are_warned_of(argument):
+    w = fluid.layers.create_parameter([2], "float32", name="weight")
+    with pytest.warns(FluidWarning, match=f"{argument} has 'wieght', .*; did you mean 'weight'"):
+        fluid.append_backward(fluid.layers.mean(w * w), **{argument: ["wieght"]})

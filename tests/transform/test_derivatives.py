@@ -460,3 +460,11 @@ def test_arguments_of_other_types_are_errors_of_the_package(make):
         make(fluid.default_main_program(), y, 3)
     with pytest.raises(ArgumentError, match="expected a program, got 3"):
         make(3, y, x)
+
+
+@pytest.mark.parametrize("name", ["jvp", "vjp", "linearize", "jacobian", "hvp", "hessian"])
+def test_outputs_and_inputs_that_are_swapped_are_refused(name):
+    x = fluid.data("x", [3])
+    y = layers.reduce_sum(layers.tanh(x))
+    with pytest.raises(ArgumentError, match=r"outputs \['x'\] and inputs .*the other way round"):
+        getattr(transform, name)(fluid.default_main_program(), x, y)
