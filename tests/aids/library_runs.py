@@ -75,6 +75,9 @@ ROWS = {
     },
     "senta-1.0.3": Row(["Senta==1.0.3"], "sentiment", 1e-5),
     "pgl-1.2.0": Row(["pgl==1.2.0"], "graphs", 2e-6, cython="pgl/graph_kernel.pyx"),
+    "ppdet-0.4.3.7": Row(
+        ["ppdet-notebook==0.4.3.7"], "detectors", 2e-5, needs="yaml", changes="1e-7 2e-7"
+    ),
     "ppcls-0.1.2.7": Row(["ppcls-notebook==0.1.2.7"], "backbones", 1e-5, changes="1e-7 2e-7"),
 }
 
