@@ -78,9 +78,14 @@ def _main(arguments: Sequence[str] | None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warned
-            given = parser.parse_args(words)
+            options, unknown = parser.parse_known_args(words)
+            if unknown:
+                raise UsageError(
+                    f"unrecognized arguments: {' '.join(unknown)}; see {parser.prog} {words[0]} "
+                    "--help"
+                )
             with state.reader.guard(attrgetter("shell")):
-                return given.run(given) or 0
+                return options.run(options) or 0
     except UsageError as error:
         return _failed(error, 2)
     except BrokenPipeError:

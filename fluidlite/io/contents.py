@@ -379,7 +379,7 @@ def _with_values_beside(contents: Contents) -> Contents:
     folder = os.path.dirname(contents.path)
     if contents.kind != "program":
         return contents
-    if stem != contents.path and os.path.exists(stem + COMBINED):
+    if os.path.exists(stem + COMBINED):
         return _model(folder, contents.path, os.path.basename(stem) + COMBINED)
     if stem != contents.path and os.path.exists(stem + PARAMETERS):
         return _training_state(stem)

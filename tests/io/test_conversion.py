@@ -240,6 +240,13 @@ def test_files_beside_a_program_that_are_something_else_are_passed_over(models):
         fluid.io.convert("alone/net", "made/again.pdmodel")
 
 
+def test_a_program_without_an_ending_is_read_with_the_values_beside_it(models):
+    fluid.io.convert("fc/inference", "made/net", "program")
+    assert sorted(os.listdir("made")) == ["net", "net.pdiparams"]
+    names = fluid.io.read("made/net").variables.keys()
+    assert names == fluid.io.read("fc/inference").variables.keys()
+
+
 def test_a_model_of_fluid_that_paddle_2_cannot_run_is_converted_with_a_warning(tmp_path):
     layers, network, start = fluid.layers, fluid.Program(), fluid.Program()
     with fluid.program_guard(network, start):
