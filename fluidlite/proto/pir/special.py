@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -10,7 +11,7 @@ from ...ir.block import Block
 from .building import Handler, PirDecoder, constant_of, parameter
 from .forms import form_of
 from .operands import HeldNumbers, Operand, names_of, numbers_of
-from .records import Operation
+from .records import Operation, Region
 
 
 def _fed(decoder: PirDecoder, op: Operation, block: Block) -> None:
@@ -227,6 +228,22 @@ def _written(decoder: PirDecoder, op: Operation, block: Block) -> None:
     decoder.operands[op.results[0].id] = array
 
 
+def _increased(decoder: PirDecoder, op: Operation, block: Block) -> None:
+    """The operand grows, and is the result, too."""
+    (name,) = names_of(decoder.operands[op.operands[0]])
+    step = op.attributes.get("value", 1.0)
+    block.append_op("increment", {"X": [name]}, {"Out": [name]}, {"step": step})
+    decoder.operands[op.operands[0]] = decoder.operands[op.results[0].id] = name
+
+
+def _overwritten(decoder: PirDecoder, op: Operation, block: Block) -> None:
+    """The second operand gets the value of the first, and is the result, too."""
+    value, target = (decoder.operands[number] for number in op.operands)
+    (name,) = names_of(target)
+    _assigned(decoder, block, value, name)
+    decoder.operands[op.operands[1]] = decoder.operands[op.results[0].id] = name
+
+
 # -- control flow ----------------------------------------------------------------------------------
 
 
@@ -291,17 +308,30 @@ def _if(decoder: PirDecoder, op: Operation, block: Block) -> None:
         block.append_op("select_input", inputs=inputs, outputs={"Out": [out]})
 
 
+def _written_over(region: Region) -> Iterator[int]:
+    """The operands, by number, that operations of a region change in their place."""
+    for op in region.operations:
+        if op.name in ("increment_", "assign_out_"):
+            yield op.operands[-1]
+        for inner in op.regions:
+            yield from _written_over(inner)
+
+
 def _while(decoder: PirDecoder, op: Operation, block: Block) -> None:
     """Values that are carried have a name before the loop, which each pass writes anew."""
     condition, *values = (decoder.operands[n] for n in op.operands)
-    truth = f"while_{op.results[0].id}.condition"
+    stem = f"while_{op.results[0].id if op.results else op.operands[0]}"
+    truth = f"{stem}.condition"
     decoder.append(block, "assign", {"X": names_of(condition)}, truth)
     carried = [name for result in op.results for name in decoder.declare(result, op, block)]
     for name, value in zip(carried, values, strict=True):
         _assigned(decoder, block, value, name)
     program = decoder.program
-    inner = program._create_block(parent_idx=block.idx)
     (region,) = op.regions
+    for number in _written_over(region):
+        if number in decoder.operands:  # a number that passes change is none that is known
+            (decoder.operands[number],) = names_of(decoder.operands[number])
+    inner = program._create_block(parent_idx=block.idx)
     for argument, name in zip(region.arguments, carried, strict=True):
         decoder.operands[argument.id] = name
         decoder.specs[argument.id] = argument.spec
@@ -316,7 +346,7 @@ def _while(decoder: PirDecoder, op: Operation, block: Block) -> None:
         _assigned(decoder, inner, value, name)
     _assigned(decoder, inner, goes_on, truth)
     program._rollback()
-    scopes = f"while_{op.results[0].id}.scopes"
+    scopes = f"{stem}.scopes"
     block.create_var(name=scopes, type=Kind.STEP_SCOPES)
     read = [name for name in _read_from_outside(inner) if name != truth]
     block.append_op(
@@ -347,6 +377,8 @@ SPECIAL: dict[str, Handler] = {
     "pd_op.matrix_rank": _rank,
     "pd_op.masked_fill": _masked_fill,
     "pd_op.array_write_": _written,
+    "pd_op.assign_out_": _overwritten,
+    "pd_op.increment_": _increased,
     "pd_op.create_array": _new_array,
     "pd_op.if": _if,
     "pd_op.while": _while,

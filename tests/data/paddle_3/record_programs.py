@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 FILE = Path(__file__).with_name("programs.json.gz")
-TESTED = ("abs", "F_gelu", "nn_LSTMCell")  #: that tests name
+TESTED = ("abs", "F_gelu", "nn_LSTMCell", "nn_RNN")  #: that tests name
 
 
 def operations(region):

@@ -73,6 +73,17 @@ def test_a_layer_is_made_of_it(tmp_path):
         np.testing.assert_allclose(mine.numpy(), array_of(recorded), 1e-5, 1e-6)
 
 
+def test_gradients_flow_through_a_loop_that_writes_over_its_condition(tmp_path):
+    layer = fluid.paddle.jit.load(str(written(tmp_path, "nn_RNN")))
+    layer.train()
+    x = array_of(MODELS["nn_RNN"]["fed"][0])
+    along = np.random.default_rng(0).normal(size=x.shape).astype("float32")
+    ends = [float(layer(fluid.to_tensor(x + step * along)).sum()) for step in (0.02, -0.02)]
+    leaf = fluid.to_tensor(x, stop_gradient=False)
+    layer(leaf).sum().backward()
+    np.testing.assert_allclose((leaf.grad.numpy() * along).sum(), np.diff(ends)[0] / -0.04, 1e-3)
+
+
 def test_it_is_converted_to_a_model_of_paddle_2(tmp_path):
     prefix, target = written(tmp_path, "nn_LSTMCell"), tmp_path / "older" / "net.pdmodel"
     fluid.io.convert(prefix, target)
