@@ -291,9 +291,6 @@ def _runs(statements: list[Any]) -> dict[int, str]:
     return comments
 
 
-_OPENING = {"(": ")", "[": "]", "{": "}"}
-
-
 def wrapped_text(text: str) -> str:
     """Lines of a function, the long ones broken."""
     return "\n".join(part for line in text.split("\n") for part in wrapped(line))

@@ -21,7 +21,6 @@ _LOOP = "a loop over the loader, or its start() and reset()"
 _PLACES = "nothing: there is one place, the CPU"
 _GRAPH = "fluid.Executor.run, which compiles each program that it runs"
 _RUN = "fluid.Executor.run"
-_INSIDE = "the methods without an underscore: these follow from how fluid kept the object"
 _SERVERS = (
     "config.mode = 'nccl2': there are no parameter servers, so no program is split for one "
     "(docs/distributed.md)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from ....eager.tensor import Tensor
@@ -22,12 +22,6 @@ from .weights import maker
 _Row: TypeAlias = tuple[str, int, int | tuple[int, int], int]
 #: what follows each other; a list in it stands for what follows side by side
 _Branch: TypeAlias = Sequence["_Row | list[_Row] | str"]
-
-
-_POOLS: dict[str, Callable[[], Layer]] = {
-    "average": lambda: AvgPool2D(3, 1, 1, exclusive=False),
-    "largest": lambda: MaxPool2D(3, 2),
-}
 
 
 class _Branches(Layer):
