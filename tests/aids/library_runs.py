@@ -57,6 +57,8 @@ ROWS = {
     "paddle2onnx-0.4": Row(
         ["paddle2onnx==0.4", "protobuf<3.21"], "onnx_files", 1e-6, needs="onnxruntime"
     ),
+    "ddparser-0.1.2": Row(["ddparser==0.1.2"], "dependencies", 5e-6),
+    "paddlecraft-0.0.2": Row(["paddlecraft==0.0.2"], "pretraining", 2e-6),
     "paddle-ernie-0.0.4.dev1": Row(["paddle-ernie==0.0.4.dev1"], "ernies", 2e-6),
     "paddlepalm-2.0.2": Row(["paddlepalm==2.0.2"], "palm_trainer", 2e-6),
     "paddletools-0.0.5": Row(["paddletools==0.0.5"], "checkpoints"),
@@ -74,6 +76,7 @@ ROWS = {
         for program, need in (("pruning", ""), ("searching", "zmq"))
     },
     "senta-1.0.3": Row(["Senta==1.0.3"], "sentiment", 1e-5),
+    "pgl-1.1.0": Row(["pgl==1.1.0"], "graphs", 2e-6, cython="pgl/graph_kernel.pyx"),
     "pgl-1.2.0": Row(["pgl==1.2.0"], "graphs", 2e-6, cython="pgl/graph_kernel.pyx"),
     "ppdet-0.4.3.7": Row(
         ["ppdet-notebook==0.4.3.7"], "detectors", 2e-5, needs="yaml", changes="1e-7 2e-7"

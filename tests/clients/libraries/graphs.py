@@ -131,5 +131,6 @@ def results(sentences):
     found = {"nodes": int(graph.num_nodes), "edges": int(graph.num_edges)}
     found["pools"] = several(data)
     for network in (gcn, gat, gin, gaan, gen_conv, appnp, gcnii):
-        found[network.__name__] = trained(network, data)
+        if hasattr(pgl.layers, network.__name__):  # not of an older version
+            found[network.__name__] = trained(network, data)
     return found
