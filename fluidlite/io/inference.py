@@ -24,7 +24,8 @@ from ..scope import global_scope
 from .variables import is_persistable, load_persistables, values_of, write_variables
 
 MODEL = "__model__"  #: the file of the program where no other name is given
-_SCALED = "save_infer_model/scale_"
+#: how names of copies of results begin, which paddle 2.6 wants to be made by ``scale``
+SCALED = "save_infer_model/scale_"
 
 
 def save_inference_model(
@@ -229,10 +230,10 @@ def _scaled(block: Block, name: str, number: int) -> str:
     if target.dtype is DType.BOOL or target.kind is not Kind.LOD_TENSOR:
         return name
     count = 0
-    while f"{_SCALED}{number}.tmp_{count}" in block.vars:
+    while f"{SCALED}{number}.tmp_{count}" in block.vars:
         count += 1
     copied = block.create_var(
-        name=f"{_SCALED}{number}.tmp_{count}",
+        name=f"{SCALED}{number}.tmp_{count}",
         shape=target.shape if target.has_shape else None,
         dtype=target.dtype,
         lod_level=target.lod_level,

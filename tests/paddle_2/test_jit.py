@@ -335,3 +335,22 @@ def test_an_output_that_is_given_twice_is_saved_once(tmp_path):
     loaded = paddle.jit.load(tmp_path / "twice")
     assert [v.shape for v in loaded._output_spec()] == [(-1, 3)] * 2
     assert len(loaded(X)) == 2
+
+
+def test_truth_values_of_a_read_model_follow_its_other_results(tmp_path):
+    class Signs(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.factor = self.create_parameter(
+                [2], default_initializer=paddle.nn.initializer.Constant(1.0)
+            )
+
+        def forward(self, x):
+            x = x * self.factor
+            return x > 0, x.sum(-1), x < 1, (x * 3).astype("int32")
+
+    spec = [paddle.static.InputSpec([None, 2], "float32")]
+    paddle.jit.save(Signs(), str(tmp_path / "signs"), input_spec=spec)
+    x = paddle.to_tensor([[2.0, -1.0]])
+    results = [each.tolist() for each in paddle.jit.load(str(tmp_path / "signs"))(x)]
+    assert results == [[1.0], [[6, -3]], [[True, False]], [[False, True]]]

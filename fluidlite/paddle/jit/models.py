@@ -21,6 +21,7 @@ from ...errors import ArgumentError, UnsupportedError
 from ...ground.files import Path
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
+from ...io.inference import SCALED
 from ...ir.block import Block
 from ...ir.program import Program, default_main_program
 from ...ir.variable import Variable
@@ -164,6 +165,9 @@ def _chosen(outputs: list[Variable], chosen: Sequence[Any] | None) -> list[Varia
 def load(path: Path, **configs: Any) -> TranslatedLayer:
     """Read a model as a layer, which can be trained further.
 
+    Its results stand in the order of paddle 2.6: first those that saving a model copies, then truth
+    values, which it does not copy.
+
     Args:
         path: the path without ``.pdmodel``.
         configs: ``model_filename`` and ``params_filename``: files of other names.
@@ -187,6 +191,7 @@ def load(path: Path, **configs: Any) -> TranslatedLayer:
 
 def _loaded(path: str, configs: Mapping[str, Any]) -> _Loaded:
     (program, feeds, fetches), values = models.values_of_model(path, **configs)
+    fetches = sorted(fetches, key=lambda each: not each.name.startswith(SCALED))
     return _Loaded(program, feeds, fetches, values, models.read_details(path))
 
 

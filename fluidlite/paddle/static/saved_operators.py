@@ -15,6 +15,7 @@ import numpy as np
 from ... import unique_name
 from ...ground.callsite import warn
 from ...ground.dtypes import DType
+from ...io.inference import SCALED
 from ...ir.analysis import blocks_driven_by
 from ...ir.block import Block
 from ...ir.builder import Builder
@@ -31,8 +32,6 @@ from .saved_attributes import CHANGES
 from .saved_items import as_int64, put_item, take_item
 
 VERSION = 2_006_002  #: of paddle, in the files
-#: copies of results, which paddle 2.6 wants to be made by ``scale``
-_SCALED = "save_infer_model/scale_"
 Rule = Callable[..., Any]
 
 
@@ -304,7 +303,7 @@ def _order_feeds(block: Block) -> None:
 
 def _parts(op: Operator, block: Block, is_new: bool) -> list[Operator]:
     """What is written for an operator; as it is where it stood in the file so."""
-    if op.type == "assign" and op.first_output.startswith(_SCALED):
+    if op.type == "assign" and op.first_output.startswith(SCALED):
         inputs = {"X": tuple(op.input("X"))}
         scaled = Operator(block, "scale", inputs, dict(op.outputs), {"scale": 1.0})
         scaled.role, scaled.callsite, scaled.foreign = op.role, op.callsite, op.foreign
