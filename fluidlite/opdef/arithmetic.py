@@ -152,8 +152,10 @@ class InterpretedValue(Arithmetic):
 
 
 def _rounds(x: Any, method: str, number: float) -> bool:
-    """Whether an attribute would round a number that stands beside a value of doubles."""
-    return as_dtype(x.dtype) is DType.FP64 and is_rounded(method, number)
+    """Whether an attribute would round a number that stands beside a value of doubles, be they
+    parts of complex numbers.
+    """
+    return as_dtype(x.dtype).part is DType.FP64 and is_rounded(method, number)
 
 
 def _of_numpy(name: str, f: Any) -> str:
