@@ -60,10 +60,7 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
     )
     statistics = ("Mean", "Variance")
     fluid: ClassVar[FluidForm] = FluidForm(
-        bare_gradients=True,
-        carried=(*statistics, "ReserveSpace"),
-        only_here=("MomentumTensor", "ReserveSpace"),
-        idle=("ReserveSpace",),
+        bare_gradients=True, carried=statistics, only_here=("MomentumTensor", "ReserveSpace")
     )
     is_test: bool = False
     momentum: float = 0.9
@@ -141,6 +138,7 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
         MomentumTensor,
         SavedMean,
         SavedVariance,
+        ReserveSpace,
         dY,
         dMeanOut=None,
         dVarianceOut=None,
