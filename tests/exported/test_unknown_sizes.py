@@ -37,6 +37,10 @@ CALLS = {
     "unstack": ([[None, 3]], lambda x: layers.unstack(x, 1)),
     "slice": ([[None, 5]], lambda x: layers.slice(x, [0, 1], [1, 1], [9, 4])),
     "row of a batch": ([[None, 5]], lambda x: x[-1]),
+    "backwards": (
+        [[None, 5]],
+        lambda x: layers.strided_slice(x, [0, 1], [9, 3], [-1, 0], [-1, -2]),
+    ),
     "expand_as": ([[None, 2], [None, 6]], layers.expand_as),
     "grid_sampler": (
         [IMAGE, [None, 3, 5, 2]],

@@ -274,6 +274,8 @@ def slice_of(
     end = bounds_of(graph, op.ends, EndsTensor, EndsTensorList)
     strides = getattr(op, "strides", None) or [1] * len(op.axes)
     steps = bounds_of(graph, strides, StridesTensor, StridesTensorList)
+    if isinstance(steps, np.ndarray) and isinstance(end, np.ndarray):
+        end = np.where((steps < 0) & (end == -1), -FAR, end)  # down to the first element
     out = graph.Slice(Input, begin, end, numbers(op.axes), steps)
     if len(op.decrease_axis) == Input.ndim:
         return graph.Reshape(out, numbers(op.one))
