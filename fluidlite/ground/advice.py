@@ -15,14 +15,17 @@ class Advice:
         python: for programs.
         shell: for commands; the words for programs if it is empty.
         graph: for ``build`` of a ``flow.nn.Graph``, likewise.
+        paddle: for programs of paddle 2, likewise.
     """
 
     python: str
     shell: str = ""
     graph: str = ""
+    paddle: str = ""
 
     def __str__(self) -> str:
-        return state.reader.get()(self) or self.python
+        words = state.reader.get()(self) or (state.builds.get() and self.paddle)
+        return words or self.python
 
     def about(self, name: str) -> str:
         """The text, with the name of a variable."""
@@ -44,29 +47,44 @@ CHOSEN = Advice(
     "for a choice when the program runs use fluid.layers.cond or logical_and, for its value fetch "
     "it",
     graph="for a choice of elements use flow.where or flow.logical_and, for its value return it",
+    paddle="for a choice when the program runs use paddle.static.nn.cond or paddle.logical_and, "
+    "for its value fetch it",
 )
 SIZED = Advice(
-    "layers.shape({0}) gives it when the program runs", graph="a graph is built for one shape"
+    "layers.shape({0}) gives it when the program runs",
+    graph="a graph is built for one shape",
+    paddle="paddle.shape({0}) gives it when the program runs",
 )
 ROWS = Advice(
     "{0}[0] is a row, layers.unstack({0}) a list of all",
     graph="{0}[0] is a row, flow.unbind({0}) a list of all",
+    paddle="{0}[0] is a row, paddle.unstack({0}) a list of all",
 )
-FUNCTIONS = Advice("use a function of fluid.layers", graph="use a function of flow")
+FUNCTIONS = Advice(
+    "use a function of fluid.layers",
+    graph="use a function of flow",
+    paddle="use a function of paddle",
+)
 GRADIENTS = Advice(
     "fluid.gradients(loss, {0}) gives the variable that holds it",
     graph="a graph gives gradients to optimizers; flow.autograd.grad outside of it returns them",
+    paddle="paddle.static.gradients(loss, {0}) gives the variable that holds it",
 )
 
 #: what tensors have that have their values -> what does it in programs
 IN_PROGRAMS = {
     "backward": Advice(
-        "fluid.append_backward({0}), or minimize({0}) of an optimizer, differentiates it"
+        "fluid.append_backward({0}), or minimize({0}) of an optimizer, differentiates it",
+        paddle="paddle.static.append_backward({0}), or minimize({0}) of an optimizer, "
+        "differentiates it",
     ),
     "clear_gradient": Advice("gradients of programs are computed anew in each run"),
     "grad": GRADIENTS,
     "gradient": GRADIENTS,
     "item": FETCHED,
-    "set_value": Advice("layers.assign(value, {0}) writes to it when the program runs"),
+    "set_value": Advice(
+        "layers.assign(value, {0}) writes to it when the program runs",
+        paddle="paddle.assign(value, {0}) writes to it when the program runs",
+    ),
     "tolist": FETCHED,
 }

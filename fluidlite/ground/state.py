@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from ..errors import ArgumentError
@@ -176,8 +175,8 @@ keeps_doubles: StateSlot[bool] = slot("numbers beside doubles are doubles", lamb
 as_paddle_2: StateSlot[bool] = slot("prints as in paddle 2", lambda: False)
 
 
-#: gives an advice the words of who reads messages: a program, unless a guard says another
-reader: StateSlot[Callable[[Any], str]] = slot("reader", lambda: attrgetter("python"))
+#: gives an advice the words of who reads messages, under a guard; empty for a program
+reader: StateSlot[Callable[[Any], str]] = slot("reader", lambda: lambda advice: "")
 
 
 #: whether what is probably a mistake is an error, not a warning

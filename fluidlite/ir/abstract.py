@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 
 from ..errors import ArgumentError
+from ..ground import advice
 from ..ground.callsite import called
 from ..ground.extension import ExtensionPoint
 from ..ground.shaped import Shaped
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def _need_size(*others: Any) -> NoReturn:
     raise ArgumentError(
         f"{called()} computes with a size of a variable that is unknown (-1, or None, where it was "
-        f"declared); declare the size, or use a function of fluid.layers"
+        f"declared); declare the size, or {advice.FUNCTIONS}"
     )
 
 
@@ -92,7 +93,7 @@ class AbstractArray(Shaped):
     def _no_elements(self, *others: Any, **named: Any) -> NoReturn:
         raise ArgumentError(
             f"{called()} reads the elements of variable {self.variable.name!r}, which has none "
-            f"before the program runs; use a function of fluid.layers, or fetch the variable"
+            f"before the program runs; {advice.FUNCTIONS}, or fetch the variable"
         )
 
     def __getattr__(self, name: str) -> Any:

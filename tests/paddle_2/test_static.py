@@ -454,3 +454,15 @@ def test_numbers_between_bounds_that_are_known_have_a_known_size():
     wide = paddle.linspace(start, 4, 3, dtype="float64")
     (found,) = paddle.static.Executor().run(feed={"start": ROW[0, :1]}, fetch_list=[wide])
     assert found.dtype == "float64" and found.tolist() == [1.0, 2.5, 4.0]
+
+
+def test_errors_of_variables_advise_in_words_of_paddle_2():
+    x = static.data("x", [None, 3])
+    with pytest.raises(errors.DTypeError, match=r"paddle.shape\(x\) gives it"):
+        len(x)
+    with pytest.raises(AttributeError, match=r"paddle.static.gradients\(loss, x\) gives"):
+        print(x.grad)
+    with pytest.warns(errors.FluidWarning, match="use paddle.static.nn.cond or paddle.logical_and"):
+        bool(x)
+    with pytest.raises(errors.ArgumentError, match="or use a function of paddle$"):
+        range(x.array.shape[0] * 2)
