@@ -225,9 +225,10 @@ def _copied(op: Operator, block: Block, step: Insertion) -> Operator:
     again = copy_operator(op, block)
     for name, other in step.reads.items():
         again.rename_input(name, other)
+    slots = op.instance().output_slots
     for slot, names in op.outputs.items():
         kept = [step.writes.get(name, EMPTY) for name in names]
-        optional = op.instance().output_slots[slot].optional
+        optional = slot not in slots or slots[slot].optional
         again.set_output(slot, *(() if optional and {*kept} == {EMPTY} else kept))
     again.role, again.role_vars = OpRole.BACKWARD, ()
     return again

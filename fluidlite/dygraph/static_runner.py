@@ -101,8 +101,9 @@ class StaticModelRunner(Layer):
             instance = type(instance)({**instance.attr_values(), "is_test": not self.training})
         ins: dict[str, Any] = {}
         for slot, names in op.inputs.items():
-            given = [None if name == EMPTY else values[name] for name in names]
-            ins[slot] = given if instance.input_slots[slot].many else given[0]
+            if slot in instance.input_slots:
+                given = [None if name == EMPTY else values[name] for name in names]
+                ins[slot] = given if instance.input_slots[slot].many else given[0]
         found = layer.apply(instance, ins)
         for slot, names in op.outputs.items():
             made = found.get(slot)

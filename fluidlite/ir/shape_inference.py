@@ -37,7 +37,9 @@ def declare_outputs(
     named: dict[str, SizeNames] = {}
     specs = _specs_of_inputs(op, type(instance), find, named)
     written = {
-        slot: [None if n == EMPTY else find(n) for n in names] for slot, names in op.outputs.items()
+        slot: [None if n == EMPTY else find(n) for n in names]
+        for slot, names in op.outputs.items()
+        if slot in instance.output_slots
     }
     if specs is None or (instance.is_control and not instance.infers):
         return

@@ -18,6 +18,7 @@ from ..eager.recording import eager
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
 from ..ground.reprs import Described
+from ..ir.analysis import reads_of
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ops.quantize import largest
@@ -114,7 +115,7 @@ class WeightedOperator:
         assert block is not None
         self.weight: Any = array_of(scope, weight)
         self._name, self._op = weight, op
-        names = [name for name in dict.fromkeys(op.input_arg_names) if name != weight]
+        names = [name for name in dict.fromkeys(reads_of(op)) if name != weight]
         stays = {name: block.var_recursive(name).persistable for name in names}
         self._parameters = {name: array_of(scope, name) for name in names if stays[name]}
         #: what it reads that is no parameter
@@ -128,7 +129,8 @@ class WeightedOperator:
             weight: in place of its own.
         """
         values = {**self._parameters, **batch, self._name: weight}
-        slots = {slot: values[names[0]] for slot, names in self._op.inputs.items()}
+        inputs = self._op.inputs
+        slots = {s: values[names[0]] for s, names in inputs.items() if names[0] in values}
         found = getattr(eager, self._op.type)(**slots, **self._op.instance().attr_values())
         return found[0] if isinstance(found, (tuple, list)) else found
 

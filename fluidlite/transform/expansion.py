@@ -125,8 +125,9 @@ def parts_of(
     ins: dict[str, Any] = {}
     instance = op.instance()
     for slot, names in op.inputs.items():
-        values = [None if n == EMPTY else block.var_recursive(n) for n in names]
-        ins[slot] = values if instance.input_slots[slot].many else values[0]
+        if slot in instance.input_slots:
+            values = [None if n == EMPTY else block.var_recursive(n) for n in names]
+            ins[slot] = values if instance.input_slots[slot].many else values[0]
     first = next(n for names in op.outputs.values() for n in names if n != EMPTY)
     before = block.ops
     block.set_ops([])
@@ -162,9 +163,12 @@ def _targets(op: Operator, outs: dict[str, Any], f: Builder) -> Iterable[tuple[s
     """Names that are written, and the values that were made for them: zeros where a rule says that
     nothing flows.
     """
+    gives = op.instance().output_slots
     for slot, names in op.outputs.items():
         value = outs.get(slot)
         values = value if isinstance(value, (list, tuple)) else [value]
+        if slot not in gives:
+            continue
         for target, part in zip(names, values):
             if target == EMPTY:
                 continue

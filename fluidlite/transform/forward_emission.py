@@ -136,9 +136,11 @@ class ForwardEmission:
 
     def _written(self, op: Operator) -> Iterable[tuple[str, str]]:
         """Slots and names of the outputs of an operator that hold something behind it."""
-        idle = () if op.definition is None else op.definition.fluid.idle
+        definition = op.definition
         for slot, names in op.outputs.items():
-            if slot not in idle:
+            if definition is None or (
+                slot in definition.output_slots and slot not in definition.fluid.idle
+            ):
                 yield from ((slot, name) for name in names if name != EMPTY)
 
     def _tangents(
@@ -188,16 +190,16 @@ class ForwardEmission:
     ) -> list[Operator]:
         """The operators that compute tangents of some outputs."""
         flowing = set(flowing_inputs(op, self.sweep.inputs))
-        slots, own = definition.input_slots, {slot: op.inputs[slot] for slot in op.inputs}
+        slots, gives = definition.input_slots, definition.output_slots
+        own = {slot: op.inputs[slot] for slot in op.inputs if slot in slots}
         ins = {
             slot: _held([_Before(n) if n != EMPTY else None for n in names], slots[slot].many)
             for slot, names in own.items()
         }
         outs = {
-            slot: _held(
-                [n if n != EMPTY else None for n in names], definition.output_slots[slot].many
-            )
+            slot: _held([n if n != EMPTY else None for n in names], gives[slot].many)
             for slot, names in op.outputs.items()
+            if slot in gives
         }
         tangents = {}
         for slot, names in own.items():

@@ -203,8 +203,9 @@ def _computed(
         return None
     ins: dict[str, Any] = {}
     for slot, names in op.inputs.items():
-        values = [None if n == EMPTY else known[n] for n in names]
-        ins[slot] = values if definition.input_slots[slot].many else values[0]
+        if slot in definition.input_slots:
+            values = [None if n == EMPTY else known[n] for n in names]
+            ins[slot] = values if definition.input_slots[slot].many else values[0]
     try:
         with np.errstate(all="ignore"):
             outs = f.apply(instance, ins)

@@ -236,6 +236,31 @@ def test_a_description_keeps_slots_that_the_operator_lacks(block):
     assert desc.output_names() == ["Out"]
 
 
+def in_half_precision(program):
+    w = layers.create_parameter([3], "float32")
+    loss = layers.mean(program.global_block().var("z.tmp_0") * w)
+    half = fluid.contrib.mixed_precision
+    lists = half.AutoMixedPrecisionLists(custom_white_list={"relu"})
+    half.decorate(fluid.optimizer.SGD(0.1), amp_lists=lists).minimize(loss)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda program: fluid.transform.jvp(program, "z.tmp_0", "x"),
+        lambda program: fluid.transform.specialize(program, {"x": np.ones([2, 3], "float32")}),
+        lambda program: program.global_block().ops[1].desc.infer_shape(program.global_block().desc),
+        in_half_precision,
+    ],
+)
+def test_slots_that_an_operator_lacks_are_passed_over(block, change):
+    x = block.var("x")
+    x.stop_gradient = False
+    block.ops[1].desc.set_input("Mask", ["x"])
+    block.ops[1].desc.set_output("Sum", ["no_such_variable"])
+    change(block.program)
+
+
 def test_a_description_is_a_view_of_the_variable(block):
     desc = block.var("x").desc
     assert (desc.name(), desc.shape(), desc.dtype(), desc.need_check_feed()) == (

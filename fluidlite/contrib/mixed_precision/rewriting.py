@@ -157,13 +157,15 @@ class _Rewriting:
         """Give what an operator writes the element types that follow from what it reads now."""
         instance = op.instance()
         find = self.block.find_var_recursive
-        variables = {slot: [find(n) for n in names] for slot, names in op.inputs.items()}
+        many = instance.input_slots
+        variables = {
+            slot: [find(n) for n in names] for slot, names in op.inputs.items() if slot in many
+        }
         specs_by_slot = {
             slot: [None if v is None else v.spec for v in vs] for slot, vs in variables.items()
         }
         if any(None in specs for specs in specs_by_slot.values()):
             return
-        many = type(instance).input_slots
         try:
             outputs = instance.infer_outputs(
                 {
