@@ -20,17 +20,17 @@ def no_grad_names(given: Iterable[Variable | str] | None, program: Program) -> s
         ArgumentError: something else than a set, list or tuple of variables and names is given.
     """
     names = names_of(() if given is None else given, "no_grad_set")
-    warn_of_unknown(given or (), "no_grad_set", program)
+    warn_of_unknown(names, "no_grad_set", program)
     return set(names)
 
 
-def warn_of_unknown(given: Iterable[Variable | str], what: str, program: Program) -> None:
+def warn_of_unknown(names: Iterable[str], what: str, program: Program) -> None:
     """Say which of some names no variable of a program has."""
-    names = [each for each in given if isinstance(each, str)]
     known = {name for block in program.blocks for name in block.vars} if names else set()
     for name in names:
         if name not in known:
-            warn(f"{what} has {name!r}, which no variable is called{suggestion(name, known)}", None)
+            hint = suggestion(name, known)
+            warn(f"{what} has {name!r}, and no variable of the program has that name{hint}", None)
 
 
 def names_of(given: Iterable[Variable | str], what: str) -> list[str]:

@@ -81,9 +81,10 @@ def append_backward(
     else:
         raise not_a_loss(loss)
     with within_budget(loss.block, memory, batch_size) as held:
-        pairs = loss_gradients(loss, parameter_list, no_grad_set, callbacks, checkpoints)
         if parameter_list is not None:
-            warn_of_unknown(parameter_list, "parameter_list", loss.block.program)
+            listed = names_of(parameter_list, "parameter_list")
+            warn_of_unknown(listed, "parameter_list", loss.block.program)
+        pairs = loss_gradients(loss, parameter_list, no_grad_set, callbacks, checkpoints)
         held += [gradient.name for _, gradient in pairs]
     return pairs
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
-from fluidlite.errors import FluidWarning, NoGradientError
+from fluidlite.errors import FluidWarning, NoGradientError, StrictError
+from fluidlite.ground import state
 from fluidlite.ir.verify import verify
 from fluidlite.opdef.definition import _REGISTRY, Op
 
@@ -199,5 +200,10 @@ def test_a_second_call_for_a_loss_warns_once_with_the_line():
 @pytest.mark.parametrize("argument", ["no_grad_set", "parameter_list"])
 def test_names_that_no_variable_has_are_warned_of(argument):
     w = fluid.layers.create_parameter([2], "float32", name="weight")
+    loss = fluid.layers.mean(w * w)
+    before = str(w.block)
+    with state.strictness.guard(True), pytest.raises(StrictError, match=f"{argument} has 'wieght'"):
+        fluid.append_backward(loss, **{argument: ["wieght"]})
+    assert str(w.block) == before
     with pytest.warns(FluidWarning, match=f"{argument} has 'wieght', .*; did you mean 'weight'"):
-        fluid.append_backward(fluid.layers.mean(w * w), **{argument: ["wieght"]})
+        fluid.append_backward(loss, **{argument: ["wieght"]})
