@@ -80,10 +80,8 @@ def _main(arguments: Sequence[str] | None) -> int:
             warnings.showwarning = _warned
             options, unknown = parser.parse_known_args(words)
             if unknown:
-                raise UsageError(
-                    f"unrecognized arguments: {' '.join(unknown)}; see {parser.prog} {words[0]} "
-                    "--help"
-                )
+                told = parser.prog if words[0].startswith("-") else f"{parser.prog} {words[0]}"
+                raise UsageError(f"unrecognized arguments: {' '.join(unknown)}; see {told} --help")
             with state.reader.guard(attrgetter("shell")):
                 return options.run(options) or 0
     except UsageError as error:

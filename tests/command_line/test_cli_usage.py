@@ -64,6 +64,7 @@ def test_every_command_is_in_the_help_and_in_the_texts():
         (["convert", "x", "y.onnx", "--shape", "3"], "expected --shape NAME=2,3"),
         (["completion", "tcsh"], "invalid choice: 'tcsh'"),
         (["show", "x", "--sizes", "2"], "arguments: --sizes 2; see fluidlite show --help"),
+        (["--sizes", "show", "x"], "arguments: --sizes; see fluidlite --help"),
     ],
 )
 def test_words_that_are_not_understood_end_with_two(words, says, capsys):
