@@ -12,6 +12,7 @@ from ..eager.engine import located
 from ..eager.recording import TensorRecord
 from ..errors import ArgumentError
 from ..functions import arithmetic, counting, creation, elementary, noise
+from ..ground.brain_float import kind_of
 from ..ground.dtypes import DType, as_dtype
 from ..opdef.operand import appends
 from .generators import Generator, drawing_from
@@ -291,7 +292,7 @@ def is_floating_point(input: Tensor) -> bool:
     >>> fluid.flow.is_floating_point(x), fluid.flow.is_floating_point(fluid.flow.tensor([1]))
     (True, False)
     """
-    return bool(input.array.dtype.kind == "f")
+    return bool(kind_of(input.array.dtype) == "f")
 
 
 def is_nonzero(input: Tensor) -> bool:

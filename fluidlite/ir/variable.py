@@ -437,7 +437,7 @@ class Variable(VariableMethods, Operand):
         use = here if function in known else str(advice.FUNCTIONS)
         return ArgumentError(
             f"numpy.{function} computes with arrays, and variable {self.name!r} has none before "
-            f"the program runs; {use}, or fetch the variable"
+            f"the program runs; {use}, or {advice.FETCHED.about(self.name)}"
         )
 
     def _no_number(self, *_: Any) -> NoReturn:

@@ -106,6 +106,7 @@ def test_bfloat16_is_an_element_type():
     pytest.importorskip("ml_dtypes")
     x = flow.tensor([1.5, 2.7]).bfloat16()
     assert x.dtype == flow.bfloat16 and repr(flow.bfloat16) == "oneflow.bfloat16"
+    assert flow.is_floating_point(x) and x.is_floating_point()
     assert x.float().tolist() == [1.5, 2.703125]
     assert (x + x).to(flow.float32).tolist() == [3.0, 5.40625]
     with pytest.raises(TypeError, match="no limits of bfloat16"):
