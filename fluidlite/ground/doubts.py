@@ -46,6 +46,8 @@ def warn_where_stretched(function: str, input: Any, label: Any) -> None:
     if shapes[0] == shapes[1]:
         return
     pairs = list(zip_longest(*map(reversed, shapes), fillvalue=1))
+    if any(1 not in pair and -1 not in pair and pair[0] != pair[1] for pair in pairs):
+        return  # an error to come says so
     if all(any(pair[k] == 1 != pair[1 - k] for pair in pairs) for k in (0, 1)):
         warn(
             f"{function}: a prediction of shape {list(shapes[0])} and a label of shape "

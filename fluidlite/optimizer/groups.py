@@ -128,8 +128,8 @@ def eager_groups(
 def _warn_of_repeated(kind: str, names: Sequence[str]) -> None:
     twice = ", ".join(sorted({name for name in names if names.count(name) > 1}))
     warn(
-        f"{kind}: {twice} stands more than once among the parameters; a step updates it once, "
-        f"where Paddle does so each time",
+        f"{kind}: listed more than once among the parameters: {twice}; a step updates each of them "
+        f"once, where Paddle does so each time",
         None,
     )
 

@@ -19,6 +19,8 @@ def test_a_prediction_that_meets_the_labels_of_others_is_warned_of(name):
             loss(*given)
     loss(x, fluid.ones([4, 3]))  # one is stretched to the other: no warning
     loss(x, fluid.ones([1]))
+    with pytest.raises(ShapeError, match="cannot broadcast"):  # and nothing is stretched
+        loss(fluid.ones([2, 4, 1]), fluid.ones([2, 4]))
 
 
 def test_programs_and_tensors_of_oneflow_are_warned_of_it_too():
