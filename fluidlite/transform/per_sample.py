@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..backward.program import append_backward
+from ..backward.program import loss_gradients
 from ..errors import ArgumentError, ShapeError, UnknownVariableError, suggestion
 from ..ground.tracebacks import api_boundary
 from ..ir.analysis import parameters_of
@@ -78,7 +78,7 @@ def per_sample_gradients(
         for name in reversed(names):
             _take_one(block, name)
         infer_shapes(copied)
-        pairs = append_backward(block.var(loss.name), wanted)
+        pairs = loss_gradients(block.var(loss.name), wanted)  # some are not of this loss
         gradients.extend(gradient.name for _, gradient in pairs)
 
     one = transformed(program.pruned(names, [loss.name]), differentiated)
