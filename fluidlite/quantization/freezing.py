@@ -190,7 +190,8 @@ def _turned_back(
         scales = {"X": [out], "Scales": [slices, scale_of_input]}
         within.put_before(reader, kind, scales, {"Out": result}, attrs)
         return result
-    attrs["max_range"] = largest(bits[0]) * largest(bits[1]) / float(scale_of_weight)
+    scale = float(scale_of_weight) or 1e-8  # of nothing but zeros, as Paddle 2.6 has it
+    attrs["max_range"] = largest(bits[0]) * largest(bits[1]) / scale
     within.put_before(reader, kind, inputs, {"Out": result}, attrs)
     return result
 

@@ -196,6 +196,26 @@ def test_learned_roundings_have_smaller_errors_than_the_nearest(monkeypatch):
         assert (array == np.round(array)).all() and np.abs(array - nearest).max() <= 1
 
 
+def test_a_weight_of_zeros_is_rounded_as_in_paddle():
+    main, out, scope, data = _net_of_weights({"conv2d_0.w_0": np.zeros([3, 2, 3, 3], "float32")})
+    program = quantization.PostTrainingQuantizationProgram(
+        executor := paddle.static.Executor(),
+        main,
+        ["x"],
+        [out],
+        scope=scope,
+        data_loader=[{"x": data[0]}],
+        algo="abs_max",
+        quantizable_op_type=["conv2d"],
+        weight_quantize_type="abs_max",
+        return_graph=False,
+    ).quantize()
+    ops = program.global_block().ops
+    (factor,) = (op.attr("max_range") for op in ops if op.has_attr("max_range"))
+    assert factor == np.float32(1612899942400.0)
+    assert not executor.run(program, {"x": data[0]}, [out.name], scope=scope)[0].any()
+
+
 def test_weights_of_a_scope_are_rounded_by_what_is_learned():
     adaround, executor = quantization.adaround, paddle.static.Executor()
     main, _, scope, data = _net_of_weights({})
