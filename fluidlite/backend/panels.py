@@ -59,7 +59,7 @@ def flags_of(*flags: bool) -> Any:
 
 
 def _read(x: Any, transpose: bool = False) -> tuple[Any, bool]:
-    """The same, of large matrices by rows of what is read: of them, or of their transposes."""
+    """The same of large matrices, or of their transposes; a copy where reading takes far steps."""
     array, turned = lying(x)
     if turned != transpose and x.shape[-1] > READ:
         return np.ascontiguousarray(np.swapaxes(array, -1, -2)), not turned

@@ -82,9 +82,5 @@ IN_PROGRAMS = {
     "grad": GRADIENTS,
     "gradient": GRADIENTS,
     "item": FETCHED,
-    "set_value": Advice(
-        "layers.assign(value, {0}) writes to it when the program runs",
-        paddle="paddle.assign(value, {0}) writes to it when the program runs",
-    ),
     "tolist": FETCHED,
 }
