@@ -243,11 +243,15 @@ class _Names:
         """
         groups = self.sweep.groups
         counts = Counter(name_of(group.key) for group in groups)
-        spans = _Spans(self.sweep.records) if counts and max(counts.values()) > 1 else None
+        if not counts or max(counts.values()) == 1:
+            for group in groups:
+                self._name(group, False)
+            return
+        spans = _Spans(self.sweep.records)
         later: dict[str, Contributions] = {}
         for group in groups:
             name, is_early = name_of(group.key), False
-            if spans is not None and counts[name] > 1:
+            if counts[name] > 1:
                 last = later.setdefault(name, group)
                 is_early = spans.meet(last, group)
                 if spans.end(group) > spans.end(last):

@@ -451,13 +451,14 @@ class ReverseSweep:
         rows: frozenset[str] = frozenset()
         if definition.has_sparse_gradients:
             rows = op.instance().sparse_gradients()
-        parts: dict[str, Sequence[Ref | None]] = {}
+        outs: dict[str, Sequence[Ref | None]] = {}
         for slot, name in gradient.counting:
             variables = wanted.get(slot)
             if variables is not None:
                 kind = Kind.SELECTED_ROWS if slot in rows else None
-                parts[name] = self._contributed(variables, kind, position)
-        outs = {name: parts[name] for name in gradient.grad_slots.values() if name in parts}
+                outs[name] = self._contributed(variables, kind, position)
+        if len(outs) > 1:
+            outs = {name: outs[name] for name in gradient.grad_slots.values() if name in outs}
         counts = self._counted_inputs(op, definition) if definition.fluid.counted else {}
         for slot, counted in counts.items():
             refs = [Ref(v) for v in counted]
@@ -467,8 +468,7 @@ class ReverseSweep:
         attrs = definition.gradient_attrs(op.attrs)
         namescope = "/" if gradient.type in _OUTSIDE else op.namescope
         fields = gradient.type, ins, outs, attrs, op.callsite, False, None, (), False, op.device
-        record: PendingOp = tuple.__new__(PendingOp, (*fields, op.foreign, namescope))  # quicker
-        self.records.append(record)
+        self.records.append(tuple.__new__(PendingOp, (*fields, op.foreign, namescope)))  # quicker
 
     def _written_rule(self, position: int, op: Operator, form: _Form, wanted: Wanted) -> None:
         """Note what the rule of ``op`` composes, in place of a gradient operator."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import VerifyError
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 def reads_of(op: Operator) -> list[str]:
     """What an operator reads, what the blocks that it drives read of outer values included."""
-    definition = op.definition
-    if definition is None:
-        slots = list(op.inputs)
-    else:  # a file's operator may have slots that its definition lacks: it runs without them
-        takes, unread = definition.input_slots, definition.fluid.unread
-        slots = [slot for slot in op.inputs if slot in takes and slot not in unread]
-    reads = [n for slot in slots for n in op.inputs[slot] if n != EMPTY]
+    definition, inputs = op.definition, op.inputs
+    # a file's operator may have slots that its definition lacks: it runs without them
+    takes: Container[str] = inputs if definition is None else definition.input_slots
+    unread = () if definition is None else definition.fluid.unread
+    reads = [
+        n
+        for slot, names in inputs.items()
+        if slot in takes and slot not in unread
+        for n in names
+        if n != EMPTY
+    ]
     if definition is None or definition.block_attributes:
         blocks = blocks_of(op)
         if blocks:
@@ -50,13 +54,16 @@ def parameters_of(program: Program) -> list[Variable]:
 
 def writes_of(op: Operator) -> list[str]:
     """What an operator writes."""
-    definition = op.definition
-    if definition is None:
-        slots = list(op.outputs)
-    else:
-        gives, idle = definition.output_slots, definition.fluid.idle
-        slots = [slot for slot in op.outputs if slot in gives and slot not in idle]
-    return [n for slot in slots for n in op.outputs[slot] if n != EMPTY]
+    definition, outputs = op.definition, op.outputs
+    gives: Container[str] = outputs if definition is None else definition.output_slots
+    idle = () if definition is None else definition.fluid.idle
+    return [
+        n
+        for slot, names in outputs.items()
+        if slot in gives and slot not in idle
+        for n in names
+        if n != EMPTY
+    ]
 
 
 def blocks_of(op: Operator) -> list[Block]:

@@ -64,9 +64,9 @@ def verify(
         _check_variables(block)
         driver = owners.get(block.idx)
         bound = set() if driver is None else set(_bound_inside(driver))
-        declared = block.vars
+        is_closed = _mentioned(block) <= block.vars.keys()
         for op in block.ops:
-            if not _mentions_only(op, declared):
+            if not is_closed:
                 _check_names(op, bound)
             if op not in known:
                 _check_definition(op, forms)
@@ -133,14 +133,12 @@ def _check_variables(block: Block) -> None:
             right.add(shape)
 
 
-def _mentions_only(op: Operator, names: Container[str]) -> bool:
-    """Whether all that an operator reads and writes is among names."""
-    for slots in (op.inputs, op.outputs):
-        for mentioned in slots.values():
-            for name in mentioned:
-                if name not in names:
-                    return False
-    return True
+def _mentioned(block: Block) -> set[str]:
+    """All that the operators of a block read and write."""
+    names: set[str] = set()
+    for op in block.ops:
+        names.update(*op.inputs.values(), *op.outputs.values())
+    return names
 
 
 def _check_names(op: Operator, bound: set[str]) -> None:
@@ -477,7 +475,8 @@ def _rebound(ops: Iterable[Operator]) -> set[str]:
         for names in op.inputs.values():
             known.update(names)
         for names in op.outputs.values():
-            several.update([name for name in names if name in known])
+            if not known.isdisjoint(names):
+                several.update(known.intersection(names))
             known.update(names)
     several.discard(EMPTY)
     return several
