@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from interrupt_commands import covered, prepared, tried
-from shares import shared
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="processes are not sent signals there")
 
@@ -26,7 +25,7 @@ def interrupts_are_heard():
 def test_every_command_ends_with_130_and_tears_no_file(tmp_path):
     commands = prepared(tmp_path)
     assert covered(commands)
-    sample = shared(commands[1::4])
+    sample = commands[1::4]
     moments = [[k * GOLDEN % 1] for k in range(1, len(sample) + 1)]
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda words, parts: tried(words, tmp_path, parts), sample, moments))
