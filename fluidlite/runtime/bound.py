@@ -48,7 +48,7 @@ from functools import partial
 from itertools import chain
 from math import prod
 from operator import attrgetter, is_not
-from sys import getrefcount
+from sys import getrefcount, version_info
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -132,6 +132,7 @@ _UNBOUND: tuple[int, BoundCall | None] = -1, None
 #: inputs and commits up to which a call has a line for each: without loops the smallest steps take
 #: three quarters of the time, and the lines of thousands would take seconds to compile
 MOST_LINES = 32
+SWITCHES_AT_JUMPS = version_info < (3, 11)  #: Python 3.10 changes threads at jumps, too
 
 
 def bind(
@@ -204,7 +205,8 @@ def _bound(
 
 def _has_loops(segment: CompiledSegment, commits: Sequence[str]) -> bool:
     """Whether a call has loops over inputs and commits, in place of lines for each."""
-    return len(segment.names) + len(commits) > MOST_LINES or segment.late is not None
+    is_long = len(segment.names) + len(commits) > MOST_LINES
+    return is_long or segment.late is not None or SWITCHES_AT_JUMPS
 
 
 def _lines(
@@ -270,8 +272,8 @@ def _committing(
     """The lines that commit, in one call of C as ``at_once`` says, where what was taken from the
     scope is there still; else another run was faster.
 
-    Python changes threads behind calls and at the end of a loop's body only: where there is
-    neither between looking and committing, they are one.
+    Python changes threads behind calls and at the end of a loop's body only, from 3.11 on: where
+    there is neither between looking and committing, they are one.
     """
     reached = "[*targets, *sources]" if reads else "targets"
     yield f"    commit = map(setattr, {reached}, attributes, news)"

@@ -15,7 +15,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.errors import ConcurrentUpdateError, OpError
-from fluidlite.runtime.bound import bound_call
+from fluidlite.runtime.bound import SWITCHES_AT_JUMPS, bound_call
 
 layers = fluid.layers
 THREADS, STEPS, BETA = 3, 60, 0.9
@@ -250,6 +250,7 @@ def test_a_run_that_fails_lets_go_of_its_turn():
         assert in_another_thread(lambda lock=lock: lock.acquire(blocking=False))
 
 
+@pytest.mark.skipif(SWITCHES_AT_JUMPS, reason="calls have loops in Python 3.10")
 def test_a_bound_call_looks_and_commits_at_once():
     """Between the two there is nothing behind which Python changes threads."""
     loss = trained()
