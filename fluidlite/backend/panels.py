@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import linear_algebra as lapack
 from ..kernels import threads
 
-_KERNELS = f"{__package__}.native.panels"  # read when matrices are first large
+_KERNELS = f"{__package__}.native.matrices"  # read when matrices are first large
 LEAST = 48  #: rows and columns from which on kernels are faster
 MOST = 1024  #: up to which they are, by the number of the BLAS's threads
 TRIANGLES = 16  #: and triangles
@@ -70,7 +70,7 @@ def _run(name: str, rows: int, inputs: tuple[Any, ...], *outputs: Any) -> bool:
     native = import_module(_KERNELS)
     size = native.scratch_elements(name, rows, outputs[0].shape[-1])
     scratch = np.empty(size, inputs[0].dtype)
-    return bool(native.KERNELS.get().run(name, (*inputs, scratch, *outputs)))
+    return bool(native.PANELS.get().run(name, (*inputs, scratch, *outputs)))
 
 
 def triangular_solve(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:

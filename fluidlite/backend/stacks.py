@@ -14,7 +14,7 @@ from ..kernels import slopes
 from . import panels
 from .panels import flags_of, lying
 
-_KERNELS = f"{__package__}.native.stacks"  # read when matrices are first small
+_KERNELS = f"{__package__}.native.matrices"  # read when matrices are first small
 MOST = 32  #: rows and columns up to which kernels are faster
 LEAST = 8  #: matrices from which on they are
 
@@ -33,7 +33,7 @@ def _fit_beside(x: Any, y: Any) -> bool:
 
 
 def _run(name: str, arrays: tuple[Any, ...]) -> bool:
-    return bool(import_module(_KERNELS).KERNELS.get().run(name, arrays))
+    return bool(import_module(_KERNELS).STACKS.get().run(name, arrays))
 
 
 def _computed(name: str, x: Any, *shapes: tuple[int, ...]) -> Any:

@@ -5,27 +5,10 @@ import pytest
 
 from fluidlite import paddle
 from fluidlite.backend import stacks
-from fluidlite.backend.native import compiler as compilers
-from fluidlite.backend.native.stacks import KERNELS
+from fluidlite.backend.native.matrices import STACKS
 from fluidlite.errors import OpError
 from fluidlite.kernels import linear_algebra as lapack
 from fluidlite.kernels import slopes
-
-
-@pytest.fixture
-def kernels(compiler, monkeypatch):
-    """Which functions kernels computed, and whether they had results."""
-    quick = (*(flag for flag in compilers.FLAGS if flag != "-O3"), "-O1")
-    monkeypatch.setattr(compilers, "FLAGS", quick)
-    given, run = [], type(KERNELS.get()).run
-
-    def noted(self, name, arrays):
-        done = run(self, name, arrays)
-        given.append((name, done))
-        return done
-
-    monkeypatch.setattr(type(KERNELS.get()), "run", noted)
-    return given
 
 
 def _matrices(*shape, dtype="float32"):
@@ -164,11 +147,11 @@ def test_kernels_are_there_once_they_are_compiled(compiler, monkeypatch):
     monkeypatch.undo()
     compiler._known[asked[0].name] = None  # it could not be made
     _near([stacks.det(x)], [lapack.det(x)])
-    assert KERNELS.get()._known == {("det", "f"): None}
+    assert STACKS.get()._known == {("det", "f"): None}
 
 
 def test_numpy_alone_is_asked_for_no_kernel(compiler, monkeypatch):
     monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")
     x = _matrices(9, 3, 3)
     _near([stacks.det(x)], [lapack.det(x)])
-    assert KERNELS.get()._known == {("det", "f"): None} and not compiler._known
+    assert STACKS.get()._known == {("det", "f"): None} and not compiler._known
