@@ -264,7 +264,7 @@ class ReverseSweep:
                 warn_of_missing_gradient(op)
             return
         wanted = self._wanted_inputs(op, form)
-        if not wanted and not (definition.fluid.counted and self._counted_inputs(op, definition)):
+        if not wanted and not self._counted_inputs(op, definition):
             return
         if not form.is_differentiable:
             raise NoGradientError(

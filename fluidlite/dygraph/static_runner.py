@@ -99,11 +99,7 @@ class StaticModelRunner(Layer):
         instance = op.instance()
         if "is_test" in instance.attributes:
             instance = type(instance)({**instance.attr_values(), "is_test": not self.training})
-        ins: dict[str, Any] = {}
-        for slot, names in op.inputs.items():
-            if slot in instance.input_slots:
-                given = [None if name == EMPTY else values[name] for name in names]
-                ins[slot] = given if instance.input_slots[slot].many else given[0]
+        ins = op.operands(values.__getitem__)
         found = layer.apply(instance, ins)
         for slot, names in op.outputs.items():
             made = found.get(slot)

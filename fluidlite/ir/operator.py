@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntFlag
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -192,6 +192,22 @@ class Operator(OldOperator):
         if name not in slots:
             raise SlotError(f"{self.type} has no {side} slot {name!r}{suggestion(name, slots)}")
         return []
+
+    def operands(self, value_of: Callable[[str], Any]) -> dict[str, Any]:
+        """What stands in the input slots, as methods of the definition take it: a list in a list
+        slot.
+
+        Slots of a file that the definition lacks are left out: the operator runs without them.
+
+        Args:
+            value_of: gives the value of a variable by its name.
+        """
+        takes, operands = lookup(self.type).input_slots, dict[str, Any]()
+        for slot, names in self._inputs.items():
+            if slot in takes:
+                values = [None if name == EMPTY else value_of(name) for name in names]
+                operands[slot] = values if takes[slot].many else values[0]
+        return operands
 
     @property
     def input_arg_names(self) -> list[str]:

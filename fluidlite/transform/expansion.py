@@ -122,12 +122,7 @@ def parts_of(
         composed: is given what appends operators and the inputs by slot, and gives the outputs by
             slot; None for none, and for no operators.
     """
-    ins: dict[str, Any] = {}
-    instance = op.instance()
-    for slot, names in op.inputs.items():
-        if slot in instance.input_slots:
-            values = [None if n == EMPTY else block.var_recursive(n) for n in names]
-            ins[slot] = values if instance.input_slots[slot].many else values[0]
+    ins = op.operands(block.var_recursive)
     first = next(n for names in op.outputs.values() for n in names if n != EMPTY)
     before = block.ops
     block.set_ops([])

@@ -201,11 +201,7 @@ def _computed(
         return None
     if any(block.var_recursive(n).persistable for n in writes_of(op)):
         return None
-    ins: dict[str, Any] = {}
-    for slot, names in op.inputs.items():
-        if slot in definition.input_slots:
-            values = [None if n == EMPTY else known[n] for n in names]
-            ins[slot] = values if definition.input_slots[slot].many else values[0]
+    ins = op.operands(known.__getitem__)
     try:
         with np.errstate(all="ignore"):
             outs = f.apply(instance, ins)
