@@ -8,6 +8,7 @@ import numpy as np
 import paddle.fluid as fluid
 from backbones import started
 from outcomes import mark, outcome
+from parameters import without_draws
 
 absent.stand_in("cv2", "PIL", "pycocotools", "pycocotools.mask", "tqdm", "shapely", "matplotlib")
 if not hasattr(fluid.core, "get_cuda_device_count"):  # a 1.8.5 for the CPU has none
@@ -248,12 +249,7 @@ def ran(kind, change=0.0):
     with fluid.unique_name.guard(), fluid.program_guard(main, startup):
         variables, _ = create(kind).build_inputs(**image)
         loss = create(kind).train(variables)["loss"]
-        for op in main.global_block().ops:  # no system draws as another one does
-            if op.type == "dropout":
-                op._set_attr("dropout_prob", 0.0)
-            if op.type.startswith("uniform_random"):
-                op._set_attr("min", 0.99)
-                op._set_attr("max", 0.9900001)
+        without_draws(main)
         _, pairs = fluid.optimizer.Momentum(0.0005, 0.9).minimize(loss)
     values = data(size, change)
     values["anchors"] = sum(9 * (size // s) ** 2 for s in (8, 16, 32, 64, 128))

@@ -8,7 +8,7 @@ import numpy as np
 import paddle.fluid as fluid
 import paddle.fluid.dygraph as dygraph
 from outcomes import mark, outcome
-from parameters import started
+from parameters import four_losses
 
 absent.stand_in("requests", "tqdm", "sentencepiece", "jieba", "pathlib2")
 
@@ -95,11 +95,7 @@ def static(name, scheduler="linear_warmup_decay"):
             loss, num_train_steps=10, learning_rate=0.01, weight_decay=0.1,
             train_program=main, startup_prog=startup, warmup_steps=2, scheduler=scheduler,
         )  # fmt: skip
-    exe = fluid.Executor(fluid.CPUPlace())
-    with fluid.scope_guard(fluid.Scope()):
-        exe.run(startup)
-        started(main)
-        losses = [float(np.ravel(exe.run(main, feed, [loss])[0])[0]) for _ in range(4)]
+    losses = four_losses(main, startup, feed, loss)
     return {"losses": losses, "program": mark([op.type for op in main.global_block().ops])}
 
 
