@@ -182,9 +182,11 @@ def in_words_of_paddle2(
 
 def decay_of(optimizer: str, weight_decay: Any) -> Any:
     """A regularizer, in place of its coefficient, too."""
-    if is_finite(weight_decay):
-        return L2Decay(float(weight_decay))
-    return weight_decay
+    if not is_finite(weight_decay):
+        return weight_decay
+    coefficient, decay = number(optimizer, "weight_decay", weight_decay, least=0), L2Decay()
+    object.__setattr__(decay, "regularization_coeff", coefficient)  # a warning has our word for it
+    return decay
 
 
 def programs_of(loss: Any, startup: Program | None) -> tuple[Program, Program]:

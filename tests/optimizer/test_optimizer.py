@@ -254,6 +254,10 @@ def test_any_finite_number_is_a_learning_rate(rate):
         (lambda: fluid.optimizer.SGD(-0.1), "SGD: expected the learning rate to be .* at least 0"),
         (lambda: fluid.optimizer.Momentum(0.1, -1.0), "Momentum: expected momentum .* at least 0"),
         (lambda: fluid.regularizer.L2Decay(-1.0), "L2Decay: .* of at least 0, got -1.0"),
+        (
+            lambda: fluid.paddle.optimizer.SGD(0.1, [fluid.paddle.ones([1])], weight_decay=-1.0),
+            "SGD: expected weight_decay .* at least 0",
+        ),
         (lambda: fluid.clip.GradientClipByGlobalNorm(-1.0), "expected clip_norm .* at least 0"),
         (lambda: fluid.optimizer.lr.PiecewiseDecay([5, 2], [1, 2, 3]), "in ascending order"),
     ],
