@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..functions.sizes import TensorShape
+from ..ground.brain_float import limits_of
 from ..ground.dtypes import DType, DTypeLike, as_dtype
 
 __all__ = [
@@ -105,7 +106,10 @@ def dtype_of(array: Any) -> DType:
     Args:
         array: what has a NumPy type.
     """
-    return _KINDS.get(array.dtype, bfloat16)
+    kind: Any = _KINDS.get(array.dtype)
+    if kind is None:  # bfloat16, if it is one at all
+        kind = dtype(as_dtype(array.dtype))
+    return kind
 
 
 _KINDS: dict[Any, Any] = {kind.dtype: dtype(kind) for kind in DType if kind is not DType.BF16}
@@ -150,7 +154,7 @@ class _Limits:
 
     def __init__(self, type: DTypeLike, limits: Any) -> None:
         self._limits = limits
-        self.dtype: DType = _KINDS[as_dtype(type).dtype]
+        self.dtype: Any = dtype(as_dtype(type))
 
     def __getattr__(self, name: str) -> Any:
         if name not in self._shown:
@@ -174,7 +178,7 @@ class finfo(_Limits):
         type: the element type.
 
     Raises:
-        TypeError: it is none of fractions, or bfloat16.
+        TypeError: it is none of fractions.
 
     >>> fluid.flow.finfo(fluid.flow.float32).eps
     1.1920928955078125e-07
@@ -186,9 +190,7 @@ class finfo(_Limits):
         kind = float32 if type is None else type
         if not as_dtype(kind).is_float:
             raise TypeError(f"expected an element type of fractions, got {type}; use iinfo")
-        if as_dtype(kind) is DType.BF16:
-            raise TypeError("NumPy knows no limits of bfloat16; expected another element type")
-        super().__init__(kind, np.finfo(as_dtype(kind).dtype))
+        super().__init__(kind, limits_of(as_dtype(kind).dtype))
 
 
 class iinfo(_Limits):
