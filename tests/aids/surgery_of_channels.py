@@ -34,10 +34,10 @@ def fold(f, image, w, scale, bias, mean, variance, epsilon, match):
 
 def without_norms(program, fetches):
     """The program with the norms behind convolutions folded; None where there are none."""
-    found = transform.rewriting(program, fold, keep=fetches)
-    if not any("rewritten" in line for line in str(found).splitlines()[:-1]):
+    done = transform.rewriting(program, fold, keep=fetches)
+    if not done.count:
         return None
-    frozen = transform.freeze(found.program, scope=fluid.global_scope())
+    frozen = transform.freeze(done.program, scope=fluid.global_scope())
     return transform.fold_constants(frozen, keep=fetches)
 
 
