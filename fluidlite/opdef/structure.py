@@ -102,6 +102,10 @@ class Structure:
         """
         return None
 
+    def absent_outputs(self) -> tuple[str, ...]:
+        """The outputs that get no value with these attributes; readers do without one."""
+        return ()
+
     def takes_composition(self, *specs: Any) -> bool:
         """Whether ``composition`` is better than the kernel, for values of these shapes.
 

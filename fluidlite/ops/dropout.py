@@ -29,6 +29,9 @@ class Dropping(Op, abstract=True):
     is_test: bool = False
     dropout_implementation: str = "downgrade_in_infer"
 
+    def absent_outputs(self) -> tuple[str, ...]:
+        return ("Mask",) if self.is_test else ()
+
     @property
     def factor(self) -> float:
         """What an element is multiplied by that is not set to 0."""

@@ -157,6 +157,9 @@ class gumbel_softmax(Op):
     hard: bool = False
     axis: int = -1
 
+    def absent_outputs(self) -> tuple[str, ...]:
+        return () if self.hard else ("Soft",)
+
     def infer(self, X: Spec) -> Specs:
         need_float(X=X)
         need_above(self, 0, "temperature")

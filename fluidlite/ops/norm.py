@@ -79,6 +79,9 @@ class batch_norm(UseMkldnn, ChannelLayout, Op):
         """Whether the statistics are those of the batch."""
         return not self.use_global_stats and (not self.is_test or self.trainable_statistics)
 
+    def absent_outputs(self) -> tuple[str, ...]:
+        return ("ReserveSpace",)
+
     def carries(self) -> Sequence[str]:
         return self.fluid.carried if self.use_global_stats else ()
 

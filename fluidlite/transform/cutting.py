@@ -112,7 +112,7 @@ def extract(program: Program, operators: Operators, *, explain: bool = False) ->
     positions = [i for i, op in enumerate(block.ops) if id(op) in ids and op.type not in ENDS]
     written = {version for i in positions for version in versions.writes[i]}
     read = [v for i in positions for v in (*versions.reads[i], *versions.passed_by[i])]
-    inputs = [v for v in dict.fromkeys(read) if v not in written and _is_given(block, v)]
+    inputs = [v for v in dict.fromkeys(read) if v not in written and _is_given(versions, v)]
     others = set(range(len(block.ops))) - set(positions)
     read_elsewhere = {v for i in others for v in versions.reads[i]}
     last = {name: (name, number) for name, number in sorted(written)}
@@ -123,13 +123,13 @@ def extract(program: Program, operators: Operators, *, explain: bool = False) ->
     return explained(part, explain, "extract", program, left_out="it was not chosen")
 
 
-def _is_given(block: Block, version: Version) -> bool:
+def _is_given(versions: Versions, version: Version) -> bool:
     """Whether a part without the writer of a value has to be fed it: not what stays in the scope,
     nor what nothing ever gives a value.
     """
     name, number = version
-    variable = block.find_var_recursive(name)
-    if variable is None:
+    variable = versions.block.find_var_recursive(name)
+    if variable is None or versions.is_absent(version):
         return False
     return number > 0 or not (variable.persistable or variable.kind not in WRITTEN_FIRST)
 
@@ -237,7 +237,8 @@ def needed_for(
     for position in range(len(versions.reads) - 1, -1, -1):
         if not needed.isdisjoint(versions.writes[position]):
             positions.append(position)
-            needed.update(v for v in versions.reads[position] if v not in fed)
+            read = (v for v in versions.reads[position] if v not in fed)
+            needed.update(v for v in read if not versions.is_absent(v))
             needed.update(
                 v for v in versions.passed_by[position] if v not in fed and (v[1] or v in needed)
             )

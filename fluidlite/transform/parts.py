@@ -48,6 +48,8 @@ def missing_values(
 
     def is_missing(version: Version) -> bool:
         variable = block.find_var_recursive(version[0])
+        if versions.is_absent(version):
+            return False
         if version in there or variable is None:
             return version not in there and block.idx > 0
         written_first = not variable.persistable and variable.kind in WRITTEN_FIRST
@@ -197,20 +199,26 @@ class CutOut:
         return ops
 
     def _leave_out_unread(self, op: Operator, position: int) -> None:
-        """Empty the slots of an operator that it does not read, and whose variables nothing in the
-        part writes.
+        """Empty the slots of an operator that it does not read or that hold nothing, and whose
+        variables nothing in the part writes.
         """
         definition = op.definition
-        for slot in () if definition is None else definition.fluid.unread:
-            absent = any(not self._has(name, position) for name in op.inputs.get(slot, ()))
-            if absent and definition is not None and definition.input_slots[slot].optional:
+        if definition is None:
+            return
+        versions, absent = self.versions, set()
+        for slot in definition.fluid.unread:
+            absent.update(versions.at(name, position) for name in op.inputs.get(slot, ()))
+        absent.update(filter(versions.is_absent, versions.reads[position]))
+        names = {version[0] for version in absent if not self._has(version)}
+        for slot in [slot for slot, listed in op.inputs.items() if names.intersection(listed)]:
+            if slot in definition.input_slots and definition.input_slots[slot].optional:
                 op.set_input(slot)
 
-    def _has(self, name: str, position: int) -> bool:
-        """Whether a name holds in the part, at a position, what it holds in the whole."""
-        variable = self.block.find_var_recursive(name)
+    def _has(self, version: Version) -> bool:
+        """Whether the part has a value."""
+        variable = self.block.find_var_recursive(version[0])
         is_state = variable is not None and variable.persistable
-        return is_state or self.versions.at(name, position) in self._written
+        return is_state or version in self._written
 
     def _names_before(self) -> dict[Version, str]:
         """Inputs whose variables hold other values in the part, too, and what they are called."""

@@ -222,6 +222,8 @@ class Crossings:
             variable = versions.block.find_var_recursive(version[0])
             if writer is None or variable is None or variable.persistable:
                 continue
+            if versions.is_absent(version):
+                continue
             passes = self._passes(version, variable)
             counts, amount = (
                 (self._bytes, bytes_of(variable, 1)) if passes else (self._forbidden, 1)
@@ -323,6 +325,8 @@ def _stage(
         variable = variables[version[0]]
         if variable is None or variable.persistable or version in written:
             return False
+        if versions.is_absent(version):
+            return False
         return version[1] > 0 or variable.is_data or variable.name in fed
 
     def is_tensor(version: Version) -> bool:
@@ -331,6 +335,7 @@ def _stage(
 
     come = [version for version in read if has_to_come(version)]
     go = [v for v in written if crossings.last_read.get(v, -1) > row[-1] or v in wanted]
+    go = [v for v in go if v in wanted or not versions.is_absent(v)]
     go.sort(key=lambda version: (versions.writer[version], version))
     in_scope = [
         name

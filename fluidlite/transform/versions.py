@@ -11,7 +11,7 @@ from ..ir.analysis import reads_of, writes_of
 from ..ir.block import Block
 from ..ir.operator import EMPTY, Operator
 from ..ir.program import Program
-from ..opdef.definition import find
+from ..opdef.definition import Op, find
 from .blocks import ENDS
 from .selecting import ValueAt, ValueLike, name_of, operator_of, place_of
 
@@ -82,6 +82,14 @@ class Versions:
         op = self.block.ops[self.writer[version]]
         return bool(getattr(op.definition, "condition_slot", "")) and not runs_always(op)
 
+    def is_absent(self, version: Version) -> bool:
+        """Whether the operator that would compute a value never does, as its attributes say."""
+        op = self.ops[self.writer[version]] if version in self.writer else None
+        if op is None or op.definition is None or _gives_all(op.definition):
+            return False
+        absent = op.instance().absent_outputs()
+        return any(version[0] in op.outputs.get(slot, ()) for slot in absent)
+
     def at(self, name: str, position: int) -> Version:
         """The value that a name holds in front of a position."""
         count = sum(
@@ -120,6 +128,11 @@ def _plain_slots(type: str) -> tuple[Set[str], Set[str]] | None:
     if form.unread or form.idle or form.updates:
         return None
     return definition.input_slots.keys(), definition.output_slots.keys()
+
+
+def _gives_all(definition: type[Op]) -> bool:
+    """Whether operators of a type give all their outputs values, whatever their attributes."""
+    return definition.absent_outputs is Op.absent_outputs
 
 
 def _each_once(names: list[str]) -> Iterable[str]:

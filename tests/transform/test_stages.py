@@ -235,3 +235,19 @@ def test_one_variable_is_fetched_from_stages_without_a_list():
     for fetched in (y, y.name, [y]):
         (value,) = fluid.transform.run_stages(fluid.Executor(), stages, feed, fetched)
         assert value.tolist() == [[0.0, 6.0]]
+
+
+@pytest.mark.parametrize("at", ["reduce_mean", "dropout_grad", "batch_norm_grad"])
+def test_outputs_that_get_no_value_do_not_pass_between_stages(at):
+    x = fluid.data("x", [4, 3], "float32")
+    dropped = layers.dropout(layers.fc(x, 3), 0.5, is_test=True)
+    block, program = x.block, fluid.default_main_program()
+    y = layers.batch_norm(dropped)
+    space = block.create_var(name="space", dtype="float32")
+    block.ops[-1].set_output("ReserveSpace", space.name)
+    loss = layers.reduce_mean(y * y * dropped)
+    gradients = [gradient.name for _, gradient in fluid.backward.append_backward(loss)]
+    assert {"Mask", "ReserveSpace"} <= {slot for op in block.ops for slot in op.input_names}
+    (at,) = [op for op in program.global_block().ops if op.type == at]
+    first, second = compared({"x": X}, [loss.name, *gradients], [at])
+    assert space.name not in [v.name for v in (*first.outputs, *second.inputs)]
