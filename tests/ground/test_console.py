@@ -220,17 +220,11 @@ def test_an_output_that_is_no_longer_read_ends_silently(model, tmp_path):
 def test_names_that_the_locale_cannot_encode_are_escaped(tmp_path):
     program = Model("名").main
     (tmp_path / "net.txt").write_text(program.to_string(), "utf-8")
-    for words in (["show"], ["vars"], ["summary"]):
-        found = command(
-            "", *words, "net.txt", cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}
-        )
-        assert (found.returncode, found.stderr) == (0, "")
-    assert (
-        "v0\\u540dv"
-        in command(
-            "", "show", "net.txt", cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "ascii"}
-        ).stdout
-    )
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for word in ("show", "vars", "summary"):
+        done = command("", word, "net.txt", cwd=tmp_path, env=ascii_only)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert word == "summary" or "v0\\u540dv" in done.stdout
 
 
 SCRIPT = """

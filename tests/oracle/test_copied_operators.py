@@ -4,6 +4,7 @@ import copy
 import functools
 
 import pytest
+from shares import shared
 
 import fluidlite as fluid
 from fluidlite.errors import UnknownVariableError
@@ -76,8 +77,8 @@ KEEP_SITES = {"_set_attr", "desc", "copy_from", "clone", "deepcopy"}
 
 
 def programs():
-    """Every golden program, and its name."""
-    for name in GOLDENS:
+    """Golden programs, and their names."""
+    for name in shared(GOLDENS):
         net = built(name)
         for part in ("main", "startup", "test"):
             if part in net:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from oracle.test_training import CASES, Training
+from shares import shared
 
 import fluidlite as fluid
 from fluidlite.ground.values import SelectedRows
@@ -43,7 +44,7 @@ def run_three_times(program_feed, fetched):
 
 @pytest.mark.filterwarnings("ignore:set_gradient_clip is the old way")
 @pytest.mark.filterwarnings("ignore:.* an earlier minimize of")  # minimize_twice means it
-@pytest.mark.parametrize("name", sorted(CASES))
+@pytest.mark.parametrize("name", shared(sorted(CASES)))
 def test_trainings_agree_step_by_step(name, checking):
     Training(CASES[name])
 
