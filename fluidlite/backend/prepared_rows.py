@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..ground.dtypes import Kind
-from ..kernels.row_sums import PLAIN, flat_index, is_below
+from ..kernels.row_sums import PLAIN, flat_index
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, size_of
-from .rows import add_along_axis, added_at, put_at, take_along_axis
+from .rows import added_at, change_along_axis, need_below, put_at, take_along_axis, taken_along_axis
 
 
 def _fit(*specs: Spec) -> bool:
@@ -158,16 +158,6 @@ def lookup_table_adjoint(op: Any, Ids: Spec, Updates: Spec) -> Prepared | None:
     return _adding((op.size, *Updates.shape[1:]), Updates.dtype.dtype, op.padding_idx)
 
 
-def _need_below(index: Any, size: int) -> None:
-    """Look at numbers.
-
-    Raises:
-        IndexError: one of them is outside.
-    """
-    if not is_below(index, size):
-        raise IndexError("a number is out of range")
-
-
 @prepares("take_along")
 def take_along(op: Any, X: Spec, Index: Spec) -> Prepared | None:
     """Elements by number along a dimension."""
@@ -177,8 +167,11 @@ def take_along(op: Any, X: Spec, Index: Spec) -> Prepared | None:
     size = X.shape[axis]
 
     def run(x: Any, index: Any) -> Any:
-        _need_below(index, size)
-        return take_along_axis(x, index, axis)
+        out = taken_along_axis(x, index, axis)
+        if out is None:
+            need_below(index, size)
+            out = take_along_axis(x, index, axis)
+        return out
 
     return Prepared(run)
 
@@ -193,10 +186,28 @@ def add_along(op: Any, Index: Spec, Updates: Spec) -> Prepared | None:
     dtype = Updates.dtype.dtype
 
     def run(index: Any, updates: Any, out: Any = None) -> Any:
-        _need_below(index, op.size)
         new = np.empty(shape, dtype) if out is None else out
         new.fill(0)
-        add_along_axis(new, index, updates, axis)
+        change_along_axis(new, index, updates, axis, True)
+        return new
+
+    return Prepared(run, out=True)
+
+
+@prepares("put_along")
+def put_along(op: Any, X: Spec, Index: Spec, Value: Spec) -> Prepared | None:
+    """Elements put, or added, by number along a dimension."""
+    if not _fit(X, Value) or Index.shape != Value.shape or Index.ndim != X.ndim:
+        return None
+    axis = op.axis % X.ndim
+    if any(i != axis and m != n for i, (m, n) in enumerate(zip(Index.shape, X.shape))):
+        return None
+
+    def run(x: Any, index: Any, value: Any, out: Any = None) -> Any:
+        new = np.empty(x.shape, x.dtype) if out is None else out
+        if new is not x:
+            np.copyto(new, x)
+        change_along_axis(new, index, value, axis, op.adds)
         return new
 
     return Prepared(run, out=True)

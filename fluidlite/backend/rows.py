@@ -183,25 +183,63 @@ def _places_along(index: Any, lists: int, rows: int, across: int) -> Any:
     return index.reshape(lists, -1, across) * across + (begins + np.arange(across))
 
 
-def add_along_axis(out: Any, index: Any, updates: Any, axis: int) -> None:
-    """Add updates to the elements of ``out`` at ``index`` along a dimension, in place.
+def change_along_axis(out: Any, index: Any, updates: Any, axis: int, adds: bool) -> None:
+    """Add updates to the elements of ``out`` at ``index`` along a dimension, in place; or put them
+    there, of those at one place the last one.
 
     Args:
         out: an array of which all elements lie one after the other.
-        index: numbers along the dimension, all of them in range.
+        index: numbers along the dimension.
         updates: of the shape of ``index``, and the type of ``out``.
         axis: the dimension, counted from the first.
+        adds: whether they are added.
+
+    Raises:
+        IndexError: a number is out of range.
     """
     rows, across = _lists(out, axis)
-    kind = out.dtype.char
+    name, kind = "add_along", out.dtype.char
+    if not adds:
+        name, kind = "set_along", _KINDS.get(out.dtype.itemsize, "")
     lists = out.size // (rows * across)
     parts = threads.count() if index.size >= SHARED and lists > 1 else 1
-    if kind in "fdil" and index.size >= LEAST:
+    if kind and kind in "fdil" and index.size >= LEAST:
         arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(updates)
-        if _run("add_along", kind, (*arrays, _sizes(rows, across, parts), out), parts):
+        if _run(name, kind, (*arrays, _sizes(rows, across, parts), out), parts):
             return
-    places = _places_along(index, lists, rows, across)
-    np.add.at(out.reshape(-1), places.reshape(-1), updates.reshape(-1))
+    need_below(index, rows)
+    places = _places_along(index, lists, rows, across).reshape(-1)
+    if adds:
+        np.add.at(out.reshape(-1), places, updates.reshape(-1))
+    else:
+        out.reshape(-1)[places] = updates.reshape(-1)
+
+
+def need_below(index: Any, size: int) -> None:
+    """Look at numbers.
+
+    Raises:
+        IndexError: one of them is outside of [0, size).
+    """
+    if not is_below(index, size):
+        raise IndexError("a number is out of range")
+
+
+def taken_along_axis(x: Any, index: Any, axis: int) -> Any:
+    """The elements of ``x`` at ``index`` along a dimension, by a kernel; None where no kernel
+    takes them, or a number is outside.
+
+    Args:
+        x: an array.
+        index: integers, of the shape of ``x`` but along the dimension.
+        axis: the dimension, counted from the first.
+    """
+    if index.size < LEAST or not x.size or x.dtype.itemsize not in _KINDS:
+        return None
+    x, index = np.ascontiguousarray(x), np.ascontiguousarray(index, np.int64)
+    out, sizes = np.empty(index.shape, x.dtype), _sizes(*_lists(x, axis), 1)
+    done = _run("take_along", _KINDS[x.dtype.itemsize], (index, x, sizes, out))
+    return out if done else None
 
 
 def take_along_axis(x: Any, index: Any, axis: int = -1) -> Any:
@@ -215,12 +253,10 @@ def take_along_axis(x: Any, index: Any, axis: int = -1) -> Any:
     )
     if not alike or index.dtype.kind not in "iu":
         return np.take_along_axis(x, index, axis)
-    rows, across = _lists(x, axis)
-    x, index = np.ascontiguousarray(x), np.ascontiguousarray(index, np.int64)
-    out = np.empty(index.shape, x.dtype)
-    sizes = _sizes(rows, across, 1)
-    if _run("take_along", _KINDS[x.dtype.itemsize], (index, x, sizes, out)):
+    out = taken_along_axis(x, index, axis)
+    if out is not None:
         return out
+    rows, across = _lists(x, axis)
     if index.min() < 0 or index.max() >= rows:
         return np.take_along_axis(x, index, axis)
     places = _places_along(index, x.size // (rows * across), rows, across)

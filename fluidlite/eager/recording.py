@@ -104,7 +104,7 @@ class EagerCall(PreparedCall):
         checks: whether inputs are checked when their shapes are seen for the first time.
     """
 
-    __slots__ = ("_checks", "_lists", "_single", "_sole", "_unruled")
+    __slots__ = ("_checks", "_lists", "_single", "_sole", "_unruled", "_varies")
 
     def __init__(self, definition: type[Op], parts: Interpreter, checks: bool) -> None:
         super().__init__(definition, parts)
@@ -114,6 +114,8 @@ class EagerCall(PreparedCall):
         #: its gradient is that of the parts
         self._unruled = definition.expand is not None and not has_rule(definition)
         is_whole = not self._unruled and definition.composition is None
+        #: whether shapes of outputs depend on values, so that plans are known by these, too
+        self._varies = definition.host and not self._single
         self._sole = self._single and self.size == 1 and not self._lists and is_whole
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
@@ -311,7 +313,10 @@ class EagerCall(PreparedCall):
             again = self._again(error, prepared, arrays)
             outs = {self.definition.outputs[0].name: again} if self._single else again
         if plan is None:
-            plan = self._plan(prepared, key, arrays, outs)
+            if self._varies:
+                key += map(_key, outs.values())
+                plan = prepared.plans.get(tuple(key))
+            plan = plan or self._plan(prepared, key, arrays, outs)
         if not handles:
             return outs
         cls = handles[0].results
@@ -345,8 +350,8 @@ class EagerCall(PreparedCall):
         """What gives all outputs by slot: bit by bit what those to come will be."""
         if self._lists or prepared.has_one:
             return prepared.every
-        kernel = shaped_kernel(prepared.op, arrays)
-        if kernel is None:
+        kernel = prepared.for_shapes(arrays)
+        if kernel is prepared.one:
             return prepared.every
         names = [slot.name for slot in prepared.op.outputs]
         return lambda *ins: dict(zip(names, settled(prepared.op, kernel(*ins))))
@@ -443,10 +448,9 @@ class EagerCall(PreparedCall):
         plan = Specialization(prepared.op, forms, outs, kernel)
         if not prepared.has_one and not self._lists:
             plan.number_outputs()
-        if not self.definition.host or self._single:  # shapes of outputs may depend on values
-            if len(prepared.plans) >= MOST_PLANS:
-                prepared.plans.clear()
-            prepared.plans[tuple(key)] = plan
+        if len(prepared.plans) >= MOST_PLANS:
+            prepared.plans.clear()
+        prepared.plans[tuple(key)] = plan
         return plan
 
     def _again(self, error: Exception, prepared: BoundOperator, arrays: Sequence[Any]) -> Any:

@@ -62,14 +62,18 @@ class take_along_axis(Op):
 class put_along(Op):
     """Out = X with Value at Index along ``axis``; of places named twice the last one stays.
 
+    With ``adds`` Value is added there; places named twice get both.
+
     Index: as many dimensions as X has, each but ``axis`` of at most its size.
     Value: of the shape of Index.
     axis: the dimension; may count from the end.
+    adds: whether Value is added to what is there.
     """
 
     signature = "X, Index!, Value -> Out"
     lod: ClassVar[str | None] = None
     axis: int = REQUIRED
+    adds: bool = False
 
     def infer(self, X: Spec, Index: Spec, Value: Spec) -> Specs:
         need_places(X, Index, self.axis)
@@ -81,15 +85,19 @@ class put_along(Op):
         axis = normal_axis(self.axis, X.ndim)
         place = list(xp.indices(Index.shape, sparse=True))
         place[axis] = xp.in_range(Index, X.shape[axis], "Index")
-        return xp.scatter_set(X, tuple(place), Value)
+        return (xp.scatter_add if self.adds else xp.scatter_set)(X, tuple(place), Value)
 
     def grad(self, f: Any, Index: Value, dOut: Value) -> Rules:
         def rest():
+            if self.adds:
+                return dOut
             nothing = f.fill_any_like(Index, value=0.0, dtype=dOut.dtype)
             return f.put_along(dOut, Index, nothing, axis=self.axis)
 
         def value():
             flow = f.take_along_axis(dOut, Index, Axis=self.axis)
+            if self.adds:
+                return flow
             # a place that is named again holds the later value
             ones = f.fill_any_like(Index, value=1.0, dtype=dOut.dtype)
             numbers = f.cumsum(ones, axis=self.axis)
@@ -134,21 +142,16 @@ class put_along_axis(Op):
         if not self.Include_self:
             nothing = f.fill_any_like(Value, value=0.0)
             base = f.put_along(base, Index, nothing, axis=self.Axis)
-        total = base + self.added(f, Input, Index, Value)
+        total = f.put_along(base, Index, Value, axis=self.Axis, adds=True)
         if self.Reduce == "add":
             return total
-        counts = self.added(f, Input, Index, f.fill_any_like(Value, value=1.0))
-        one = f.fill_any_like(counts, value=1.0)
-        counts = counts + one if self.Include_self else f.elementwise_max(counts, one)
+        ones, initial = f.fill_any_like(Value, value=1.0), float(self.Include_self)
+        counts = f.fill_any_like(Input, value=initial)
+        counts = f.put_along(counts, Index, ones, axis=self.Axis, adds=True)
+        if not self.Include_self:
+            counts = f.elementwise_max(counts, f.fill_any_like(Input, value=1.0))
         whole = not as_dtype(Input.dtype).is_float
         return (f.elementwise_floordiv if whole else f.elementwise_div)(total, counts)
-
-    def added(self, f: Any, Input: Value, Index: Value, Value: Value) -> Value:
-        """Zeros of the shape of Input with values added at the indices."""
-        along = self.Axis % len(Input.shape)
-        out = f.add_along(Index, Value, axis=along, size=Input.shape[along])
-        behind = [n - m for m, n in zip(out.shape, Input.shape)]
-        return f.pad(out, paddings=[k for n in behind for k in (0, n)]) if any(behind) else out
 
     def met(self, f: Any, out: Value, Index: Value, Value: Value) -> Value:
         """What is there combined with one value after another."""

@@ -35,13 +35,14 @@ def _taken_apart(f: Any, how: str, X: Value, index: Value, Out: Value, dOut: Val
 
     Of the largest or smallest each row that is equal to it has the whole cotangent.
     """
-    flow = f.gather(dOut, index)
-    if how == "SUM":
-        return flow
     if how == "MEAN":
         ones = f.fill_constant(shape=[X.shape[0]], dtype=X.dtype, value=1.0)
-        counts = f.gather(f.gather_adjoint(index, ones, size=Out.shape[0]), index)
-        return f.elementwise_div(flow, counts, axis=0)
+        counts = f.gather_adjoint(index, ones, size=Out.shape[0])
+        one = f.fill_any_like(counts, value=1.0)
+        dOut = f.elementwise_div(dOut, f.elementwise_max(counts, one), axis=0)
+    flow = f.gather(dOut, index)
+    if how in ("SUM", "MEAN"):
+        return flow
     is_best = f.equal(X, f.gather(Out, index))
     return flow * f.cast(is_best, in_dtype=is_best.dtype, out_dtype=dOut.dtype)
 

@@ -181,7 +181,7 @@ RULES |= {
     "one_hot_v2": Whole(same, common=("depth_tensor",)),
     "top_k": Whole(same, common=("K",)),
     **dict.fromkeys(("argsort", "cumsum", "norm", "p_norm", "arg_max", "arg_min", "take_along",
-                     "add_along", "maxout"), Whole(along("axis"), "rule")),
+                     "add_along", "put_along", "maxout"), Whole(along("axis"), "rule")),
     "dropout": Whole(same, common=("Seed",)),
     "frexp": Whole(same),
     **dict.fromkeys(("tril_triu", "inverse", "inverse_or_nan", "determinant", "cofactors",

@@ -42,6 +42,7 @@ _LINEAR_IN: dict[tuple[str, ...], str] = {
         strided_slice_adjoint unfold_adjoint
     """,
     ("W",): "lookup_table lookup_table_v2",
+    ("X", "Value"): "put_along",
     ("Updates",): "add_along add_rows gather_adjoint lookup_table_adjoint",
 }  # fmt: skip
 _GROUPS: dict[str, list[tuple[str, ...]]] = {}

@@ -9,6 +9,13 @@ EACH int fit(const i64 *index, i64 count, i64 bound) {
   return !bad;
 }
 
+/* whether numbers are in [0, bound) */
+EACH int inside(const i64 *index, i64 count, i64 bound) {
+  int bad = 0;
+  for (i64 k = 0; k < count; k++) bad |= (unsigned long long)index[k] >= (unsigned long long)bound;
+  return !bad;
+}
+
 /* numbers, updates, (width, rows, parts) -> rows: each part changes some of the rows, so all of
    them add in the order of the numbers */
 #define OVER_ROWS(name, narrow, wide)                                                              \
@@ -80,7 +87,7 @@ static int take_along(PyObject *args, i64 block) {
     const i64 *from = index + l * count * across;
     const T *list = values + l * rows * across;
     T *to = out + l * count * across;
-    for (i64 k = 0; k < count * across; k++) if (from[k] < 0 || from[k] >= rows) return DECLINED;
+    if (!inside(from, count * across, rows)) return DECLINED;
     if (across == 1)
       for (i64 k = 0; k < count; k++) to[k] = list[from[k]];
     else
@@ -90,27 +97,32 @@ static int take_along(PyObject *args, i64 block) {
   return DONE;
 }
 
-/* numbers and updates [lists, count, across], (rows, across, parts) -> lists with updates added */
-static int add_along(PyObject *args, i64 block) {
-  const i64 *index = AT(0), *sizes = AT(2);
-  const T *updates = (const T *)DATA(args, 1);
-  T *out = (T *)DATA(args, 3);
-  i64 rows = sizes[0], across = sizes[1], lists = elements(args, 3) / (rows * across);
-  i64 count = elements(args, 0) / (lists * across);
-  i64 first = lists * block / sizes[2], last = lists * (block + 1) / sizes[2];
-  for (i64 k = 0, n = elements(args, 0); k < n; k++) if (index[k] < 0 || index[k] >= rows) return DECLINED;
-  for (i64 l = first; l < last; l++) {
-    const i64 *from = index + l * count * across;
-    const T *more = updates + l * count * across;
-    T *list = out + l * rows * across;
-    if (across == 1)
-      for (i64 k = 0; k < count; k++) list[from[k]] += more[k];
-    else
-      for (i64 k = 0; k < count; k++)
-        for (i64 c = 0; c < across; c++) list[from[k * across + c] * across + c] += more[k * across + c];
+/* numbers and updates [lists, count, across], (rows, across, parts) -> lists, changed at numbers;
+   where it declines, some of them are changed */
+#define ALONG(name, change)                                                                        \
+  static int name(PyObject *args, i64 block) {                                                     \
+    const i64 *index = AT(0), *sizes = AT(2);                                                      \
+    const T *updates = (const T *)DATA(args, 1);                                                   \
+    T *out = (T *)DATA(args, 3);                                                                   \
+    i64 rows = sizes[0], across = sizes[1], lists = elements(args, 3) / (rows * across);           \
+    i64 count = elements(args, 0) / (lists * across);                                              \
+    i64 first = lists * block / sizes[2], last = lists * (block + 1) / sizes[2];                   \
+    for (i64 l = first; l < last; l++) {                                                           \
+      const i64 *restrict from = index + l * count * across;                                       \
+      const T *restrict more = updates + l * count * across;                                       \
+      T *restrict list = out + l * rows * across;                                                  \
+      if (!inside(from, count * across, rows)) return DECLINED;                                    \
+      if (across == 1)                                                                             \
+        for (i64 k = 0; k < count; k++) list[from[k]] change more[k];                              \
+      else                                                                                         \
+        for (i64 k = 0; k < count; k++, from += across, more += across)                            \
+          for (i64 c = 0; c < across; c++) list[from[c] * across + c] change more[c];              \
+    }                                                                                              \
+    return DONE;                                                                                   \
   }
-  return DONE;
-}
+
+ALONG(add_along, +=)
+ALONG(set_along, =)
 
 /* values [lists, rows, across], (rows, across, parts) -> their sums along the rows */
 static int sums_along(PyObject *args, i64 block) {

@@ -12,7 +12,7 @@ from .source import KernelSource
 _TYPES = {"f": "float", "d": "double", "i": "unsigned", "l": "unsigned long long"}
 #: by function: how many arrays it takes, and which has the sizes and the number of parts
 _ARRAYS = {
-    **dict.fromkeys(("add_rows", "set_rows", "take_along", "add_along"), (4, 2)),
+    **dict.fromkeys(("add_rows", "set_rows", "take_along", "add_along", "set_along"), (4, 2)),
     **dict.fromkeys(("max_rows", "min_rows"), (5, 2)),
     "sums_along": (3, 1),
 }

@@ -214,6 +214,11 @@ def _tensor_unfold(f: Any, op: Any, input: Any) -> Any:
     return f.transpose2(cut, axis=[*order, axis + 1])
 
 
+def _put_along(f: Any, op: Any, X: Any, Index: Any, Value: Any) -> Any:
+    reduce = "add" if op.adds else "assign"
+    return f.put_along_axis(X, Index, Value, Axis=op.axis, Reduce=reduce)
+
+
 def _constant(f: Any, places: np.ndarray[Any, Any]) -> Any:
     values = dict(shape=[places.size], dtype=DType.INT64, int64_values=places.ravel().tolist())
     return f.assign_value(**values)
@@ -241,7 +246,7 @@ RULES: dict[str, Rule] = {
     "pool2d": _largest_in_parts,
     "pool3d": _largest_in_parts,
     "pseudo_inverse": _pseudo_inverse,
-    "put_along": lambda f, op, X, Index, Value: f.put_along_axis(X, Index, Value, Axis=op.axis),
+    "put_along": _put_along,
     "put_item": put_item,
     "remainder": _as("elementwise_mod", "axis", floored=True),
     "rnn_memory_helper": _as("assign"),

@@ -16,6 +16,8 @@ def take_along_axis(rng):
 def put_along(rng):
     inputs = dict(X=rng.normal(size=[2, 4]), Index=np.array([[0, 3, 0]]))
     yield Sample(inputs | dict(Value=rng.normal(size=[1, 3])), dict(axis=1))
+    inputs = dict(inputs, Index=np.array([[0, 3, 0], [1, 1, 2]]), Value=rng.normal(size=[2, 3]))
+    yield Sample(inputs, dict(axis=-1, adds=True), "added")
 
 
 @samples("put_along_axis")

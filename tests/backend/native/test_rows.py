@@ -166,6 +166,30 @@ def test_gradients_of_tables_leave_the_padding_out(kernels):
     assert (slope.numpy() == expected).all() and ("add_rows", 1, True) in kernels
 
 
+@pytest.mark.parametrize("reduce", ["assign", "add"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "float16"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_elements_are_put_along_a_dimension_in_their_order(kernels, axis, dtype, reduce):
+    rng = np.random.default_rng(0)
+    x, more = (rng.normal(size=(8, 9, 10)) * 9 for _ in range(2))
+    index = rng.integers(0, 8, (8, 9, 10))
+    expected, more = x.astype(dtype), more.astype(dtype)
+    if dtype.startswith("float"):
+        expected[0, 0, 0] = more[1, 1, 1] = np.nan
+    x = paddle.to_tensor(np.swapaxes(np.swapaxes(expected, 0, 2).copy(), 0, 2))
+    for place in np.ndindex(index.shape):
+        to = (*place[:axis], index[place], *place[axis + 1 :])
+        expected[to] = more[place] + (expected[to] if reduce == "add" else 0)
+    into = np.swapaxes(more, 0, 1).copy().swapaxes(0, 1)
+    out = paddle.put_along_axis(x, paddle.to_tensor(index), paddle.to_tensor(into), axis, reduce)
+    np.testing.assert_array_equal(out.numpy(), expected)
+    name = "add_along" if reduce == "add" else "set_along"
+    assert kernels == ([(name, 1, True)] if dtype != "float16" else [])
+    index[7, 8, 9] = 10
+    with pytest.raises(OutOfRangeError, match="got 10|out of range"):
+        paddle.put_along_axis(x, paddle.to_tensor(index), paddle.to_tensor(into), axis, reduce)
+
+
 def test_elements_are_added_along_a_dimension(kernels):
     rng = np.random.default_rng(0)
     for axis in (0, 1):
