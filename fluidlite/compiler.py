@@ -46,14 +46,14 @@ class ExecutionStrategy:
 
 
 class _ReduceStrategy(Enum):
-    """How gradients of several devices would be summed."""
+    """Whether several devices share what forward operators write to the scope."""
 
     Reduce = 0
     AllReduce = 1
 
 
 class GradientScaleStrategy(Enum):
-    """What the gradient of the loss would begin with on several devices."""
+    """What the gradient of the loss begins with on several devices."""
 
     CoeffNumDevice = 0
     One = 1
@@ -65,7 +65,10 @@ _Scales = GradientScaleStrategy
 
 @dataclass(slots=True)
 class BuildStrategy:
-    """How a program would be rewritten before it runs; kept, not read.
+    """How a program would be rewritten before it runs; kept, and mostly not read.
+
+    On several devices ``gradient_scale_strategy`` says whether gradients are their mean or their
+    sum, and ``reduce_strategy`` whether they share statistics (``Reduce``).
 
     >>> strategy = fluid.BuildStrategy()
     >>> strategy.reduce_strategy = fluid.BuildStrategy.ReduceStrategy.Reduce

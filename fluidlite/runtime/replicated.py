@@ -2,12 +2,14 @@
 
 The devices are the one processor: parts go through the program one after the other.  Operators of
 optimizers run once, on gradients of all parts.  What other operators write (statistics, say) each
-device keeps for itself from run to run; the scope has that of the first one.
+device keeps for itself from run to run, and the scope has that of the first one.  With
+``ReduceStrategy.Reduce`` devices share it: each goes on from what the one before it wrote.  What
+schedules of learning rates write is one step for all of them in both cases.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -15,10 +17,11 @@ from weakref import ref
 
 import numpy as np
 
-from ..compiler import CompiledProgram, GradientScaleStrategy
+from ..compiler import BuildStrategy, CompiledProgram, GradientScaleStrategy
 from ..errors import FeedError, FeedTypeError, UnsupportedError
 from ..ground.process_group import groups
 from ..ground.values import LoDTensor, SelectedRows, as_fetched
+from ..ir.operator import OpRole
 from .feeding import unknown_name
 from .plan import Plan, update_stages
 from .run import Run
@@ -38,9 +41,10 @@ class Replicas:
         self._run, self._scope = asked, asked.scope
         self._known, self._session = known, session
         self._kept = compiled.kept
-        strategy = compiled.build_strategy and compiled.build_strategy.gradient_scale_strategy
-        is_mean = strategy in (None, GradientScaleStrategy.CoeffNumDevice)
+        strategy = compiled.build_strategy or BuildStrategy()
+        is_mean = strategy.gradient_scale_strategy is GradientScaleStrategy.CoeffNumDevice
         self._scale = 1 / self._count if is_mean else 1.0
+        self._shares = strategy.reduce_strategy is BuildStrategy.ReduceStrategy.Reduce
 
     def run(self, return_merged: bool) -> list[Any]:
         """Run the program, cut down to its targets; else as ``Executor.run``."""
@@ -83,7 +87,7 @@ class Replicas:
         commits = dict.fromkeys(name for plan, _ in plans for name in plan.commits)
         news, _ = run.kept_values(commits, envs[0], given[0])
         once = {name for plan, updates in plans if updates for name in plan.written}
-        own = [name for name in commits if name not in once]
+        own = [] if self._shares else [name for name in commits if name not in once]
         values = [
             {**before, **run.kept_values(own, env, {})[0]}
             for before, env in zip(states[1:], envs[1:], strict=True)
@@ -97,12 +101,14 @@ class Replicas:
 
     def _run_stage(self, plan: Plan, envs: list[Environment], once: bool) -> None:
         """Run operators for each device, or once for all of them."""
+        shared = set(plan.commits) - self._scheduled() if self._shares and not once else ()
         for device, env in enumerate(envs[:1] if once else envs):
+            if shared and device:
+                _carry(shared, envs[device - 1], [env])
             self._run.take_persistables(plan, env)
             self._session().run(plan, env, device or None)
+        _carry(plan.written if once else shared, envs[0 if once else -1], envs)
         if once:
-            for env in envs[1:]:
-                env.update({n: envs[0][n] for n in plan.written if n in envs[0]})
             return
         for name in sorted(plan.written):
             of = name[: -len("@GRAD")] if name.endswith("@GRAD") else None
@@ -110,6 +116,11 @@ class Replicas:
                 gathered = _sum([env[name] for env in envs], self._scale)
                 for env in envs:
                     env[name] = gathered
+
+    def _scheduled(self) -> set[str]:
+        """What schedules of learning rates write."""
+        ops = self._program.global_block().ops
+        return {n for op in ops if op.role & OpRole.LRSCHED for n in op.output_arg_names}
 
     def _given(self) -> tuple[list[Environment], dict[str, str]]:
         """What each device is fed, and what is doubtful about it.
@@ -165,6 +176,12 @@ class Replicas:
         """A value of each device, joined or as a list."""
         found = [self._run.fetched(name, env) for env in envs]
         return _joined(found) if return_merged else found
+
+
+def _carry(names: Iterable[str], source: Environment, others: list[Environment]) -> None:
+    """Give other devices the values that one has of some variables."""
+    for env in others:
+        env.update({name: source[name] for name in names if name in source})
 
 
 def _rows(value: Any, first: int, last: int) -> Any:

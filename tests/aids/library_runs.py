@@ -60,6 +60,10 @@ ROWS = {
     "ddparser-0.1.2": Row(["ddparser==0.1.2"], "dependencies", 5e-6),
     "paddlecraft-0.0.2": Row(["paddlecraft==0.0.2"], "pretraining", 2e-6),
     "paddle-ernie-0.0.4.dev1": Row(["paddle-ernie==0.0.4.dev1"], "ernies", 2e-6),
+    "paddle-propeller-0.5.1.dev1": Row(
+        ["paddle-propeller==0.5.1.dev1", "protobuf<3.21"], "learner", 2e-6
+    ),
+    "paddle-rec-1.8.5.1": Row(["paddle-rec==1.8.5.1"], "ranking", 2e-6, needs="yaml"),
     "paddlepalm-2.0.2": Row(["paddlepalm==2.0.2"], "palm_trainer", 2e-6),
     "paddletools-0.0.5": Row(["paddletools==0.0.5"], "checkpoints"),
     "plsc-0.1.1": Row(["plsc==0.1.1", "easydict"], "faces", 2e-4),

@@ -178,6 +178,24 @@ def test_each_device_keeps_its_own_statistics_and_the_scope_those_of_the_first(m
     np.testing.assert_allclose(found, [0.5, 1.5, 6, 12.5])
 
 
+def test_devices_share_statistics_in_turn_where_they_reduce_and_count_one_step(monkeypatch):
+    monkeypatch.setenv("CPU_NUM", "2")
+    x = fluid.data("x", [None, 2])
+    h = layers.batch_norm(x, momentum=0.5, moving_mean_name="mean")
+    loss = layers.mean(layers.fc(h, 1))
+    fluid.optimizer.SGD(layers.exponential_decay(0.1, 1, 0.5)).minimize(loss)
+    exe, strategy = fluid.Executor(), fluid.BuildStrategy()
+    exe.run(fluid.default_startup_program())
+    strategy.reduce_strategy = fluid.BuildStrategy.ReduceStrategy.Reduce
+    compiled = fluid.CompiledProgram(fluid.default_main_program())
+    compiled.with_data_parallel(loss.name, strategy)
+    batch = np.array([[0, 1], [2, 5], [10, 20], [14, 30]], "float32")
+    for number, mean in ((0, [6.25, 13.25]), (1, [7.8125, 16.5625])):
+        found = exe.run(compiled, {"x": batch}, ["mean", "@LR_DECAY_COUNTER@"])
+        np.testing.assert_allclose(found[0], mean * 2)
+        assert found[1].tolist() == [number] * 2
+
+
 def test_there_are_as_many_places_as_cpu_num_says(monkeypatch):
     monkeypatch.delenv("CPU_NUM", raising=False)
     assert len(fluid.cpu_places()) == 1

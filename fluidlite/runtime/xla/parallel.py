@@ -268,7 +268,7 @@ class MeshReplicas(Replicas):
         if doubts or not all(_joins(n, each, self._program) for n, each in parts.items()):
             return None
         function = self._function(self._run.wanted, devices[: self._count])
-        if function is None:
+        if function is None or (self._shares and not self._scheduled().issuperset(function.own)):
             return None
         state = {name: self._scope.value(name) for name in function.needs}
         if not all(isinstance(v, np.ndarray) or is_device_array(v) for v in state.values()):

@@ -14,6 +14,20 @@ def started(program):
         tensor.set(draw.astype("float32"), fluid.CPUPlace())
 
 
+def drawn(name, shape):
+    """A parameter with numbers that its name alone decides."""
+    value = np.random.RandomState(sum(map(ord, name))).uniform(-0.3, 0.3, shape)
+    start = fluid.initializer.NumpyArrayInitializer(value.astype("float32"))
+    return fluid.ParamAttr(name=name, initializer=start)
+
+
+def dense(x, size, name, act=None):
+    """A layer whose parameters are drawn by its name."""
+    weight = drawn(name + ".w", [x.shape[-1], size])
+    bias = drawn(name + ".b", [size])
+    return fluid.layers.fc(x, size, param_attr=weight, bias_attr=bias, act=act)
+
+
 def without_draws(program):
     """Have dropout keep all, and draws be one number: no system draws as another one does."""
     for op in program.global_block().ops:
