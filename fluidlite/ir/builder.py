@@ -94,7 +94,7 @@ class Builder(Interpreter):
                     )
             else:
                 plain = False
-            is_double = x.dtype is DType.FP64 and state.keeps_doubles.get()
+            is_double = x.dtype.part is DType.FP64 and state.keeps_doubles.get()
             if plain and not (is_double and is_rounded(method, number)):
                 return self.scale(x, **WITH_NUMBER[method](number))
             if not x.dtype.is_continuous and not number.is_integer():

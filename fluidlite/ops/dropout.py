@@ -69,9 +69,9 @@ class Dropping(Op, abstract=True):
     def grad(self, f: Any, dOut: Value, Mask: Value = None) -> Rules:
         def flow():
             if self.is_test:
-                return f.scale(dOut, scale=self.factor)
+                return dOut * self.factor
             kept = f.cast(Mask, in_dtype=Mask.dtype, out_dtype=dOut.dtype)
-            return f.scale(dOut * kept, scale=self.factor)
+            return dOut * kept * self.factor
 
         return dict(X=flow)
 

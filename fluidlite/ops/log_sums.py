@@ -52,7 +52,7 @@ class logsumexp(OneNumber):
             kept = list(reduced(X.shape, self.axes(len(X.shape)), True)) if X.shape else []
             out, slope = (f.reshape(v, shape=kept) for v in (Out, dOut))
             # nothing flows to elements whose sum is 0
-            below = f.equal(out, f.fill_any_like(out, value=-np.inf))
+            below = f.equal(out, f.fill_zeros_like(out) - np.inf)
             out = f.where(below, f.fill_zeros_like(out), out)
             return slope * f.exp(X - out)
 
@@ -91,7 +91,7 @@ class logcumsumexp(Op):
         part = lambda v, first, last: f.slice(v, axes=[axis], starts=[first], ends=[last])
         size, out = X.shape[axis], X
         if self.exclusive and size:
-            none = f.fill_any_like(part(X, 0, 1), value=-np.inf)
+            none = f.fill_zeros_like(part(X, 0, 1)) - np.inf
             ends = [part(X, 1, size), none] if self.reverse else [none, part(X, 0, size - 1)]
             out = f.concat(ends, axis=axis)
         step = 1

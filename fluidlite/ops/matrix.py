@@ -348,7 +348,7 @@ class fsp(Op):
     def expand(self, f: Any, X: Value, Y: Value) -> Value:
         pixels = prod(X.shape[2:])
         rows = lambda v: f.reshape(v, shape=[*v.shape[:2], pixels])
-        return f.matmul(rows(X), rows(Y), transpose_Y=True, alpha=1.0 / max(pixels, 1))
+        return f.matmul(rows(X), rows(Y), transpose_Y=True) * (1.0 / max(pixels, 1))
 
 
 class fc(UseMkldnn, UseQuantizer, ShapeAtRuntime, Op):

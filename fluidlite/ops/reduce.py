@@ -94,6 +94,8 @@ class Reduce(OneNumber, abstract=True):
 
     def spread(self, f: Any, value: Any, X: Any) -> Any:
         """An output or its cotangent repeated to the shape of X."""
+        if 0 in X.shape:
+            return f.fill_zeros_like(X)
         axes = self.axes(len(X.shape))
         times = [n if i in axes else 1 for i, n in enumerate(X.shape)]
         return f.expand(self.kept(f, value, X), expand_times=times)

@@ -15,6 +15,7 @@ from ..opdef.spec import Spec, need_float, need_ndim, need_shape, same_dtype
 from .elementwise import indicator
 from .inert_attributes import ChannelLayout, UseMkldnn
 from .norm import PerChannel, batch_norm
+from .unary import power
 
 
 class affine_channel(ChannelLayout, PerChannel):
@@ -271,7 +272,7 @@ class lrn(UseMkldnn, Op):
         self, f: Any, X: Value, MidOut: Value, dOut: Value, dMidOut: Value = None, Out: Value = None
     ) -> Rules:
         def dx():
-            to_mid = -self.beta * dOut * X * f.pow(MidOut, factor=-self.beta - 1)
+            to_mid = -self.beta * dOut * X * power(f, MidOut, -self.beta - 1)
             if dMidOut is not None:
                 to_mid = to_mid + dMidOut
             spread = f.neighbour_sum(to_mid, n=self.n, axis=self.axis)

@@ -267,7 +267,7 @@ class nce(RowsOfClasses):
         """``expected`` by operators, in the element type of ``like``."""
         if self.sampler == 0:
             share = self.num_neg_samples / self.num_total_classes
-            return f.fill_any_like(like, value=share)
+            return f.fill_zeros_like(like) + share
         if self.sampler == 1:
             k = f.cast(ids, in_dtype=ids.dtype, out_dtype=like.dtype)
             share = self.num_neg_samples / math.log(self.num_total_classes)

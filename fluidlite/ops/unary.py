@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Rules, Specs, Value
+from ..opdef.attribute import single_precision
 from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex, is_complex
 from ..opdef.definition import Op
 from ..opdef.fluid_form import FluidForm
@@ -254,6 +255,12 @@ class Round(PiecewiseConstant, type="round"):
         return xp.where(xp.abs(X - whole) >= 0.5, whole + xp.sign(X), whole)
 
 
+def power(f: Any, x: Value, exponent: float) -> Any:
+    """``x`` to the power of a number, which stays double where an attribute would round it."""
+    is_single = single_precision(exponent) == exponent
+    return f.pow(x, factor=exponent) if is_single else x**exponent
+
+
 class Pow(Op, type="pow"):
     """Out = X to the power of ``factor``.
 
@@ -285,6 +292,6 @@ class Pow(Op, type="pow"):
                 return dOut * f.pow(X, factor - 1.0) * factor
             if self.factor == 0:
                 return f.fill_zeros_like(X)
-            return dOut * f.pow(X, factor=self.factor - 1) * self.factor
+            return dOut * power(f, X, self.factor - 1) * self.factor
 
         return dict(X=dx)

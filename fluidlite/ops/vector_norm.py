@@ -13,6 +13,7 @@ from ..opdef.fluid_form import FluidForm
 from ..opdef.spec import Shape, Spec, need_float, normal_axis, reduced, spec
 from .elementwise import indicator
 from .reduce import Reduce
+from .unary import power
 
 
 class WholeNorm(Op, abstract=True):
@@ -116,7 +117,7 @@ def power_norm_cotangent(f: Any, X: Value, out: Value, dout: Value, order: float
     # |X|^(order - 1) has no slope at 0 below an order of 2; there sign(X) is 0, and 1 does as well
     size = f.abs(X)
     size = size + indicator(f, f.equal(size, f.fill_zeros_like(size)), size)
-    return f.sign(X) * f.pow(size, factor=order - 1) * (dout * f.pow(out, factor=1 - order))
+    return f.sign(X) * power(f, size, order - 1) * (dout * power(f, out, 1 - order))
 
 
 class p_norm(Op):
@@ -209,10 +210,10 @@ class renorm(Op):
     def expand(self, f: Any, X: Value) -> Value:
         ndim = len(X.shape)
         others = [k for k in range(ndim) if k != normal_axis(self.axis, ndim)]
-        powers = f.pow(f.abs(X), factor=self.p)
+        powers = power(f, f.abs(X), self.p)
         powers = f.reduce_sum(powers, dim=others, keep_dim=True) if others else powers
-        length = f.pow(powers, factor=1 / self.p)
-        most = f.fill_any_like(length, value=self.max_norm)
+        length = power(f, powers, 1 / self.p)
+        most = f.fill_zeros_like(length) + self.max_norm
         shrunk = most / (length + 1e-7)
         factor = f.where(f.greater_than(length, most), shrunk, f.fill_any_like(length, value=1.0))
         return X * factor

@@ -11,7 +11,7 @@ from ..ground.dtypes import DType, Kind
 from ..ir.analysis import blocks_of, free_reads, reads_of, writes_of
 from ..ir.block import Block
 from ..ir.builder import Builder
-from ..ir.operator import EMPTY, Operator
+from ..ir.operator import Operator
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
 from ..opdef.spec import Shape
@@ -219,7 +219,7 @@ def _only_computes(block: Block) -> bool:
         definition = op.definition
         if definition is None or definition.random or definition.effect is not None:
             return False
-        names = [n for n in (*op.input_arg_names, *op.output_arg_names) if n != EMPTY]
+        names = [*reads_of(op), *writes_of(op)]
         kinds = {block.var_recursive(n).kind for n in names}
         if not kinds <= {Kind.LOD_TENSOR, Kind.STEP_SCOPES}:
             return False

@@ -12,7 +12,7 @@ from ..errors import UnsupportedError
 from ..ground.dtypes import Kind
 from ..ir.analysis import blocks_of, free_reads, reads_of, writes_of
 from ..ir.block import Block
-from ..ir.operator import EMPTY, Operator
+from ..ir.operator import Operator
 from ..ir.program import Program
 from ..opdef.definition import lookup
 from .batched_blocks import BlockBatching, place_of, refuse_to_keep
@@ -369,7 +369,7 @@ class BatchedControl:
 
 def _touches_arrays(op: Operator, block: Block) -> bool:
     """Whether an operator reads or writes an array of tensors."""
-    names = (n for n in (*op.input_arg_names, *op.output_arg_names) if n != EMPTY)
+    names = (*reads_of(op), *writes_of(op))
     return any(block.var_recursive(n).kind is Kind.LOD_TENSOR_ARRAY for n in names)
 
 

@@ -205,7 +205,8 @@ class CutOut:
         definition = op.definition
         if definition is None:
             return
-        versions, absent = self.versions, set()
+        versions = self.versions
+        absent: set[Version] = set()
         for slot in definition.fluid.unread:
             absent.update(versions.at(name, position) for name in op.inputs.get(slot, ()))
         absent.update(filter(versions.is_absent, versions.reads[position]))

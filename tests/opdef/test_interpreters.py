@@ -63,3 +63,18 @@ def test_a_variable_leaves_arithmetic_to_a_value_that_a_tape_watches():
     feed = np.array([2.0, 5.0])
     (found,) = fluid.Executor().run(feed={"x": feed}, fetch_list=[slope])
     np.testing.assert_allclose(found, -feed / feed**2 - feed)
+
+
+def test_rules_round_no_numbers_beside_doubles():
+    f, x = evaluator(0), np.array([[0.3, 2.0, 0.7], [0.4, 1.1, 0.2]])
+    images = x.reshape(1, 2, 1, 3)
+    products = np.einsum("cp,dp->cd", x, x)[None] / 3
+    np.testing.assert_allclose(f.fsp(images, images), products, rtol=1e-15)
+    lengths = np.sum(x**1.3, axis=1, keepdims=True) ** (1 / 1.3)
+    shrunk = x * np.where(lengths > 0.3, 0.3 / (lengths + 1e-7), 1)
+    np.testing.assert_allclose(f.renorm(x, p=1.3, axis=0, max_norm=0.3), shrunk, rtol=1e-15)
+    tape = Tape(f)
+    watched = tape.watch(x)
+    power = np.float64(np.float32(0.3))
+    (slope,) = tape.pull([(tape.pow(watched, factor=power), np.ones_like(x))], [watched])
+    np.testing.assert_allclose(slope, power * x ** (power - 1), rtol=1e-15)

@@ -334,3 +334,19 @@ def test_one_output_may_stand_alone_and_other_types_are_refused():
         vmap(program, x, size=1.5)
     with pytest.raises(ArgumentError, match="expected variables or their names, got 3"):
         vmap(program, x, 3)
+
+
+@pytest.mark.parametrize("side", ["set_input", "set_output"])
+def test_a_slot_that_an_operator_lacks_is_passed_by(side):
+    x = fluid.data("x", [3], "float32")
+    above = fluid.layers.reduce_sum(x) > 0
+    y = fluid.layers.cond(above, lambda: fluid.layers.relu(x), lambda: fluid.layers.relu(-x))
+    main = fluid.default_main_program()
+    for block in main.blocks:
+        for op in block.ops:
+            if op.type == "relu":
+                getattr(op.desc, side)("Other", ["undeclared"])
+    made = vmap(main, [x], [y])
+    batch = np.array([[1, 2, -1], [-3, 1, 1]], "float32")
+    (got,) = fluid.Executor().run(made.program, {"x": batch}, made.outputs)
+    np.testing.assert_array_equal(got, [[1, 2, 0], [3, 0, 0]])

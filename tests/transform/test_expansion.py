@@ -144,3 +144,29 @@ def test_gradients_that_are_written_out_are_certified(whole):
     scores = fluid.layers.fc(fluid.data("x", [4, 3]), 3, act="softmax")
     fluid.append_backward(fluid.layers.mean(fluid.layers.cross_entropy(scores, label)))
     assert transform.certify(transform.expand(fluid.default_main_program(), whole=whole)).ok
+
+
+def test_numbers_beside_complex_numbers_of_doubles_are_written_as_doubles():
+    z = fluid.data("z", [3], "complex128")
+    z.stop_gradient = False
+    (first,) = fluid.gradients(fluid.layers.log1p(z), z)
+    (slope,) = fluid.gradients(fluid.layers.elementwise_mul(first, first), z)
+    feed = {"z": np.array([0.3 + 0.1j, -0.2j, 2.0])}
+    main = fluid.default_main_program()
+    (expected,) = computed(main, feed, [slope])
+    (written,) = computed(transform.expand(main, whole=True), feed, [slope.name])
+    np.testing.assert_allclose(written, expected, rtol=1e-14)
+
+
+def test_sums_over_nothing_and_of_nothing_are_written_out():
+    x = fluid.data("x", [2, 3], "float64")
+    x.stop_gradient = False
+    f = x.block.builder("part")
+    sums = f.logsumexp(x, axis=[1]), f.trace(x, offset=5), f.logcumsumexp(x, axis=1, exclusive=True)
+    (slope,) = fluid.gradients([fluid.layers.exp(v) for v in sums], x)
+    main = fluid.default_main_program()
+    feed = {"x": np.array([[0.1, 0.4, -2.0], [-np.inf, -np.inf, -np.inf]])}
+    (expected,) = computed(main, feed, [slope])
+    assert np.isfinite(expected[0]).all()
+    every = transform.expand(main, lambda op: True, whole=True)
+    np.testing.assert_allclose(computed(every, feed, [slope.name])[0], expected, rtol=1e-12)
