@@ -33,6 +33,23 @@ Beside: TypeAlias = "ComplexVariable | Part | complex | np.ndarray[Any, Any]"
 #: the types of parts that make complex64
 _SINGLE = (DType.FP16, DType.FP32)
 
+_Combining: TypeAlias = "Callable[[ComplexVariable, Beside], ComplexVariable]"
+
+
+def _both_ways(combine: Callable[[Any, Any], Any]) -> tuple[_Combining, _Combining]:
+    """Python's methods for an operator: of what stands on the left of it, and on the right."""
+
+    def on_left(self: ComplexVariable, other: Beside) -> ComplexVariable:
+        return self._combine(combine, other, False)
+
+    def on_right(self: ComplexVariable, other: Beside) -> ComplexVariable:
+        return self._combine(combine, other, True)
+
+    on_left.__name__, on_right.__name__ = (f"__{side}{combine.__name__}__" for side in ("", "r"))
+    for method in (on_left, on_right):
+        method.__qualname__ = f"ComplexVariable.{method.__name__}"
+    return on_left, on_right
+
 
 class ComplexVariable:
     """Complex numbers as fluid 1.8 has them: two tensors, or two variables of a program.
@@ -134,35 +151,11 @@ class ComplexVariable:
         pair = [self.value, other.value if isinstance(other, ComplexVariable) else other]
         return of_value(combine(*reversed(pair) if reflected else pair))
 
-    def __add__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.add, other, False)
-
-    def __radd__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.add, other, True)
-
-    def __sub__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.sub, other, False)
-
-    def __rsub__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.sub, other, True)
-
-    def __mul__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.mul, other, False)
-
-    def __rmul__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.mul, other, True)
-
-    def __truediv__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.truediv, other, False)
-
-    def __rtruediv__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.truediv, other, True)
-
-    def __matmul__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.matmul, other, False)
-
-    def __rmatmul__(self, other: Beside) -> ComplexVariable:
-        return self._combine(operator.matmul, other, True)
+    __add__, __radd__ = _both_ways(operator.add)
+    __sub__, __rsub__ = _both_ways(operator.sub)
+    __mul__, __rmul__ = _both_ways(operator.mul)
+    __truediv__, __rtruediv__ = _both_ways(operator.truediv)
+    __matmul__, __rmatmul__ = _both_ways(operator.matmul)
 
 
 def of_value(value: Any) -> ComplexVariable:

@@ -76,6 +76,22 @@ def count(owner: object, what: str, value: Any) -> int:
     return int(number)
 
 
+def need_one_of(owner: str, **given: object) -> None:
+    """Refuse arguments of which both or neither is there.
+
+    Args:
+        owner: whose arguments.
+        given: two of them by name; None for one that is not there.
+
+    Raises:
+        ArgumentError: not one of them is there.
+    """
+    count = sum(value is not None for value in given.values())
+    if count != 1:
+        told = "both" if count else "neither"
+        raise ArgumentError(f"{owner}: expected {' or '.join(given)}, got {told}")
+
+
 def truth(owner: object, what: str, value: Any) -> bool:
     """True or False; see :func:`finite`."""
     if not isinstance(value, bool):

@@ -24,7 +24,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from types import FunctionType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, overload
 
 from .docstrings import Family
 from .examples import called, called_on_the_first, respelled
@@ -280,11 +280,20 @@ def _constructor(kind: Any) -> FunctionType:
     return plain
 
 
-def parameters_of(function: Callable[P, object]) -> Callable[[Callable[..., R]], Callable[P, R]]:
+@overload
+def parameters_of(
+    function: Callable[P, object], method: Literal[False] = False
+) -> Callable[[Callable[..., R]], Callable[P, R]]: ...
+@overload
+def parameters_of(
+    function: Callable[P, object], method: Literal[True]
+) -> Callable[[Callable[..., R]], Callable[Concatenate[Any, P], R]]: ...
+def parameters_of(function: Callable[..., object], method: bool = False) -> Callable[..., Any]:
     """A decorator: a function takes what another one does, and is given all of that by place.
 
     Args:
         function: has no ``*args`` or ``**kwargs``; what it says of arguments is said here, too.
+        method: whether the result takes the object that it belongs to besides, in front.
 
     >>> def power(x: float, exponent: float = 2.0) -> float:
     ...     return x**exponent
@@ -296,7 +305,7 @@ def parameters_of(function: Callable[P, object]) -> Callable[[Callable[..., R]],
     (['x', 'exponent'], 9.0)
     """
     plain: Any = inspect.unwrap(function)
-    taken = _parameters(plain)
+    taken = {**({"self": (_NONE, False)} if method else {}), **_parameters(plain)}
     placed, named, _ = _ordered(taken, None)
     call = f"c0({', '.join(f'p{place}' for place, _ in enumerate(taken))})"
 

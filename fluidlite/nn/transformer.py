@@ -484,6 +484,7 @@ class TransformerDecoder(_Stack):
 
 
 @LAYERS
+@from_fields
 class Transformer(Layer):
     """An encoder of sequences, and a decoder that makes others of what it gave.
 
@@ -492,28 +493,26 @@ class Transformer(Layer):
     [2, 3, 8]
     """
 
-    def __init__(
-        self,
-        d_model: int = 512,
-        nhead: int = 8,
-        num_encoder_layers: int = 6,
-        num_decoder_layers: int = 6,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str = "relu",
-        attn_dropout: float | None = None,
-        act_dropout: float | None = None,
-        normalize_before: bool = False,
-        weight_attr: Attr = None,
-        bias_attr: Attr = None,
-        custom_encoder: Layer | None = None,
-        custom_decoder: Layer | None = None,
-    ) -> None:
-        super().__init__()
-        options: tuple[Any, ...] = (
-            *(d_model, nhead, dim_feedforward, dropout, activation, attn_dropout, act_dropout),
-            *(normalize_before, weight_attr, bias_attr),
-        )
+    d_model: int = 512
+    nhead: int = 8
+    num_encoder_layers: int = 6
+    num_decoder_layers: int = 6
+    dim_feedforward: int = 2048
+    dropout: float = 0.1
+    activation: str = "relu"
+    attn_dropout: float | None = None
+    act_dropout: float | None = None
+    normalize_before: bool = False
+    weight_attr: Attr = None
+    bias_attr: Attr = None
+    custom_encoder: Layer | None = None
+    custom_decoder: Layer | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        d_model, nhead, num_encoder_layers, num_decoder_layers, *more = given.values()
+        *of_layers, custom_encoder, custom_decoder = more
+        options = (d_model, nhead, *of_layers)
         self.d_model = d_model
         self.nhead = nhead
         self.encoder: Any | TransformerEncoder = custom_encoder or TransformerEncoder(

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import ArgumentError, UnsupportedError
-from ..ground.arguments import integer, refused, truth
+from ..ground.arguments import integer, need_one_of, refused, truth
 from ..ground.protected import answers
 from ..ground.reprs import Described
 from ..ground.seeding import shuffled
@@ -306,9 +306,7 @@ class BatchSampler(Groups):
         batch_size: int = 1,
         drop_last: bool = False,
     ) -> None:
-        if (dataset is None) == (indices is None):
-            given = "neither" if dataset is None else "both"
-            raise ArgumentError(f"BatchSampler: expected dataset or indices, got {given}")
+        need_one_of("BatchSampler", dataset=dataset, indices=indices)
         if dataset is not None and not hasattr(dataset, "__len__"):
             raise ArgumentError(f"BatchSampler: expected a Dataset, got {dataset!r:.60}")
         if indices is not None and not isinstance(indices, (list, tuple, range, Sampler)):

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ..backward.program import gradients
 from ..errors import ArgumentError, ShapeError
 from ..ground.callsite import warn
+from ..ground.docstrings import Family
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
 from ..ir.block import Block
@@ -30,7 +31,20 @@ Variables: TypeAlias = Variable | str | Sequence[Variable | str]
 #: what stands behind a variable's name in that of what its gradient is computed from
 COTANGENT = "@COTANGENT"
 
+_OF_PROGRAMS = Family(
+    {
+        "program": "any; it stays as it was.",
+        "outputs": "one or several floating-point variables of the global block.",
+        "inputs": "one or several, fed, computed, or parameters.",
+    },
+    raises="UnknownVariableError: there is no such variable.\n"
+    "ArgumentError: nothing is named, something twice, or a variable that holds no real numbers; "
+    "or inputs are computed from outputs.\n"
+    "NoGradientError: an operator on the way has no gradient rule.",
+)
 
+
+@_OF_PROGRAMS
 def jvp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
     """A program that also computes how outputs change along a direction of inputs.
 
@@ -38,20 +52,9 @@ def jvp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
     memory that gradients take.  They go through branches and loops, through gradients that the
     program has, and stop where ``stop_gradient`` is set.
 
-    Args:
-        program: any; it stays as it was.
-        outputs: one or several floating-point variables of the global block.
-        inputs: one or several, fed, computed, or parameters.
-
     Returns:
         the program; the direction, one variable ``<input>@TANGENT`` for each input, in its form, to
         be fed; and the product of the Jacobian with it, for each output, in its form.
-
-    Raises:
-        UnknownVariableError: there is no such variable.
-        ArgumentError: nothing is named, something twice, or a variable that holds no real numbers;
-            or inputs are computed from outputs.
-        NoGradientError: an operator on the way has no gradient rule.
 
     >>> x = fluid.data("x", [2], "float32")
     >>> y = fluid.layers.square(x)
@@ -67,23 +70,13 @@ def jvp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
     return _made(program, lambda copied: ForwardSweep(copied, xs, ys).run())
 
 
+@_OF_PROGRAMS
 def vjp(program: Program, outputs: Variables, inputs: Variables) -> Transformed:
     """A program that also computes the gradients of inputs from those of outputs.
-
-    Args:
-        program: any; it stays as it was.
-        outputs: one or several floating-point variables of the global block.
-        inputs: one or several, fed, computed, or parameters.
 
     Returns:
         the program; one variable ``<output>@COTANGENT`` for each output, in its form, to be fed;
         and the product of the transposed Jacobian with it, for each input, in its form.
-
-    Raises:
-        UnknownVariableError: there is no such variable.
-        ArgumentError: nothing is named, something twice, or a variable that holds no real numbers;
-            or inputs are computed from outputs.
-        NoGradientError: an operator on the way has no gradient rule.
 
     >>> x = fluid.data("x", [2], "float32")
     >>> y = fluid.layers.reduce_sum(fluid.layers.square(x), keep_dim=True)

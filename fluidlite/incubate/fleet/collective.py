@@ -24,6 +24,7 @@ from ...ground.missing_names import PARAMETER_SERVERS, answer
 from ...ground.process_group import groups, joined
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
+from ...ground.spellings import parameters_of
 from ...ground.tracebacks import api_boundaries
 from ...io import save_inference_model, save_persistables
 from ...ir.program import Program
@@ -322,12 +323,9 @@ class Fleet(FleetOfAll, Described):
     # -- files -------------------------------------------------------------------------------------
 
     @SAVED
+    @parameters_of(save_persistables, method=True)
     def save_persistables(
-        self,
-        executor: Executor,
-        dirname: Path,
-        main_program: Program | None = None,
-        filename: str | None = None,
+        self, executor: Executor, dirname: Path, main_program: Any, filename: str | None
     ) -> None:
         """Write all variables that stay in the scope; process 0 does, the others do nothing.
 

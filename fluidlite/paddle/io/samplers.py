@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import ArgumentError
-from ...ground.arguments import integer, truth
+from ...ground.arguments import integer, need_one_of, truth
 from ...ground.fields import from_fields
 from ...ground.job_environment import launched
 from ...readers.datasets import DrawingSampler, Groups, IterableDataset, Sampler, SequenceSampler
@@ -161,9 +161,7 @@ class BatchSampler(Groups):
         batch_size: int = 1,
         drop_last: bool = False,
     ) -> None:
-        if (dataset is None) == (sampler is None):
-            given = "neither" if dataset is None else "both"
-            raise ArgumentError(f"BatchSampler: expected dataset or sampler, got {given}")
+        need_one_of("BatchSampler", dataset=dataset, sampler=sampler)
         if isinstance(dataset, IterableDataset):
             raise ArgumentError(
                 f"BatchSampler: expected a data set with samples by number, got {dataset!r:.60}"

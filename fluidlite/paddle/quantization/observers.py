@@ -37,7 +37,19 @@ class AbsmaxObserver(QuanterFactory):
         return AbsmaxObserverLayer
 
 
-class AbsmaxObserverLayer(SymmetricQuanter, BaseObserver):
+class _LargestObserver(SymmetricQuanter, BaseObserver):
+    """An observer of largest numbers."""
+
+    thresholds: Any = None
+
+    def scales(self) -> Tensor:
+        """The largest number so far, or the largest ones."""
+        self.cal_thresholds()
+        largest: Tensor = self.thresholds
+        return largest
+
+
+class AbsmaxObserverLayer(_LargestObserver):
     """An observer of the largest number, without its sign, of all inputs.
 
     Args:
@@ -50,7 +62,6 @@ class AbsmaxObserverLayer(SymmetricQuanter, BaseObserver):
         self._bit_length = quant_bits
         start = to_tensor(np.float32(LEAST))
         self.register_buffer("abs_max_val", start, persistable=False)
-        self.thresholds: Any = None
 
     def forward(self, input: Tensor) -> Tensor:
         """The input; what is seen in a program that is built has no numbers yet."""
@@ -62,12 +73,6 @@ class AbsmaxObserverLayer(SymmetricQuanter, BaseObserver):
     def cal_thresholds(self) -> None:
         """Take the largest number as the scale."""
         self.thresholds = self.abs_max_val
-
-    def scales(self) -> Tensor:
-        """The largest number so far."""
-        self.cal_thresholds()
-        largest: Tensor = self.thresholds
-        return largest
 
 
 class GroupWiseWeightObserver(QuanterFactory):
@@ -92,7 +97,7 @@ class GroupWiseWeightObserver(QuanterFactory):
         return GroupWiseWeightObserverLayer
 
 
-class GroupWiseWeightObserverLayer(SymmetricQuanter, BaseObserver):
+class GroupWiseWeightObserverLayer(_LargestObserver):
     """An observer of a weight, which finds a scale for each column of each group of rows.
 
     Args:
@@ -105,7 +110,6 @@ class GroupWiseWeightObserverLayer(SymmetricQuanter, BaseObserver):
         super().__init__()
         self.quant_bits = self._bit_length = quant_bits
         self.group_size = group_size
-        self._scale: Any = None
         self._seen: Any = None
 
     def forward(self, input: Tensor) -> Tensor:
@@ -128,13 +132,7 @@ class GroupWiseWeightObserverLayer(SymmetricQuanter, BaseObserver):
 
     def cal_thresholds(self) -> None:
         """Take the largest numbers as the scales."""
-        self._scale = self._seen
-
-    def scales(self) -> Tensor:
-        """The largest numbers."""
-        self.cal_thresholds()
-        largest: Tensor = self._scale
-        return largest
+        self.thresholds = self._seen
 
 
 list_public_names(globals())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ....functions.reduction import rows_of
 from ....functions.reduction import sum as total
 from ....functions.selection import chosen
 from ....functions.shaping import fits, reshape, squeeze, unsqueeze
+from ....ground.spellings import parameters_of
 from ....nn.functional import loss as lenient
 from ....nn.functional import margins
 from ....nn.functional.loss import reduced
@@ -135,12 +136,9 @@ def huber_loss(
     return multiply(smooth_l1_loss(input, target, reduction, delta), delta)
 
 
+@parameters_of(ONEFLOW(lenient.nll_loss))
 def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> Tensor:
     """The element of the right class, with its sign changed.
 
@@ -200,14 +198,10 @@ def _of_classes(weight: Tensor, target: Tensor, ignore_index: int) -> Tensor:
     return take(weight, chosen(equal(target, ignore_index), 0, target))
 
 
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    ignore_index: int = -100,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
+@parameters_of(
+    ONEFLOW(lenient.cross_entropy, fixed={"soft_label": False, "axis": -1, "use_softmax": True})
+)
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None, *given: Any) -> Tensor:
     """The logarithm of the softmax at the right class, with its sign changed.
 
     Args:
@@ -222,6 +216,7 @@ def cross_entropy(
     >>> round(fluid.flow.nn.functional.cross_entropy(logits, fluid.flow.tensor([1])).item(), 4)
     0.6931
     """
+    ignore_index, reduction, label_smoothing = given
     if not 0 <= label_smoothing <= 1:
         raise located(ArgumentError, f"expected label_smoothing in [0, 1], got {label_smoothing!r}")
     dim = 0 if input.array.ndim == 1 else 1

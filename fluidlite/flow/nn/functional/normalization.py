@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ....errors import ArgumentError, ShapeError
 from ....functions.arithmetic import add, multiply, subtract, true_divide
 from ....functions.reduction import counted, mean, var
 from ....functions.shaping import reshape
+from ....ground.spellings import parameters_of
 from ....nn.functional import normalization
 from ...spelling import ONEFLOW
 
@@ -113,30 +114,23 @@ def _move(kept: Tensor | None, new: Tensor, momentum: float) -> None:
         kept.set_value(kept.array * (1 - momentum) + new.array * momentum)
 
 
+@parameters_of(
+    ONEFLOW(normalization.instance_norm, fixed={"data_format": "NCHW"}, defaults={"momentum": 0.1})
+)
 def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
+    input: Tensor, running_mean: Any, running_var: Any, weight: Any, bias: Any, *options: Any
 ) -> Tensor:
     """Normalisation of each channel of each sample.
 
     Args:
         input: [N, C, ...].
-        running_mean, running_var: [C]; moved towards the means of the samples' statistics.
-        weight, bias: [C].
-        use_input_stats: False: use the running statistics.
         momentum: the share of the input in the new running statistics.
-        eps: keeps the square root away from 0.
 
     >>> x = fluid.flow.tensor([[[1.0, 3.0]]])
     >>> fluid.flow.nn.functional.instance_norm(x).numpy().round(4)
     array([[[-1.,  1.]]], dtype=float32)
     """
+    use_input_stats, momentum, eps = options
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
     shape = input.array.shape

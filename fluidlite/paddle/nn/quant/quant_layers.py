@@ -14,6 +14,7 @@ from ....functions.arithmetic import matmul
 from ....ground.docstrings import Family
 from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
+from ....ground.spellings import parameters_of
 from ....initializer import Constant
 from ....nn import functional as F
 from ....nn.layer import Layer, TensorLayer
@@ -441,17 +442,11 @@ class QuantizedMatmul(_OfRoundings):
         )
         self._preprocess = [_made(given["act_pre_layer"]) for _ in range(2)]
 
-    def forward(
-        self,
-        x: Tensor,
-        y: Tensor,
-        transpose_x: bool = False,
-        transpose_y: bool = False,
-        name: str | None = None,
-    ) -> Tensor:
+    @parameters_of(matmul, method=True)
+    def forward(self, x: Tensor, y: Tensor, *options: Any) -> Tensor:
         """The product."""
         x, y = (v if first is None else first(v) for first, v in zip(self._preprocess, (x, y)))
-        return matmul(self._fake_quant_x(x), self._fake_quant_y(y), transpose_x, transpose_y)
+        return matmul(self._fake_quant_x(x), self._fake_quant_y(y), *options)
 
 
 list_public_names(globals())

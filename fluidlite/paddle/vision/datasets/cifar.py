@@ -23,8 +23,8 @@ class Cifar10(ArchiveSet):
     _home = ("cifar", "cifar-10-python.tar.gz")
     _parts: ClassVar[dict[str, str]] = {"train": "data_batch", "test": "test_batch"}
 
-    def _read(self) -> None:
-        self.data = list(pictures(self.data_file, self.flag))
+    def _read(self, archive: str) -> None:
+        self.data = list(pictures(archive, self.flag))
 
     def __getitem__(self, idx: int) -> tuple[Any, Any]:
         pixels, label = self.data[idx]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....dataset.formats.archives import Members
 from ....dataset.formats.matlab import matrix
+from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ...text.datasets.local import file_of, part_of
@@ -20,6 +21,7 @@ _NAME = "jpg/image_{:05d}.jpg"
 
 
 @SET
+@from_fields
 class Flowers(PicturedSet):
     """Flowers of 102 kinds, and the kind from 1 on.
 
@@ -29,17 +31,16 @@ class Flowers(PicturedSet):
         mode: "train", "test" or "valid".
     """
 
-    def __init__(
-        self,
-        data_file: str | None = None,
-        label_file: str | None = None,
-        setid_file: str | None = None,
-        mode: str = "train",
-        transform: Callable[[Any], Any] | None = None,
-        download: bool = True,
-        backend: str | None = None,
-    ) -> None:
-        super().__init__(transform, backend)
+    data_file: str | None = None
+    label_file: str | None = None
+    setid_file: str | None = None
+    mode: str = "train"
+    transform: Callable[[Any], Any] | None = None
+    download: bool = True
+    backend: str | None = None
+
+    def _find(self, mode: str, *files: Any) -> None:
+        data_file, label_file, setid_file = files
         part = _PARTS[part_of(mode, *_PARTS)]
         self.data_file = file_of(data_file, "flowers", "102flowers.tgz")
         self.labels = matrix(file_of(label_file, "flowers", "imagelabels.mat"), "labels")[0]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....dataset.formats.idx import digits
 from ....errors import FileFormatError
+from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ...text.datasets.local import file_of, part_of
@@ -16,6 +17,7 @@ from .pictured import SET, PicturedSet
 
 
 @SET
+@from_fields
 class MNIST(PicturedSet):
     """Handwritten digits of 28x28 pixels, and the digit.
 
@@ -27,20 +29,20 @@ class MNIST(PicturedSet):
     NAME: ClassVar[str] = "mnist"
     URL_PREFIX: ClassVar[str]
 
-    def __init__(
-        self,
-        image_path: str | None = None,
-        label_path: str | None = None,
-        mode: str = "train",
-        transform: Callable[[Any], Any] | None = None,
-        download: bool = True,
-        backend: str | None = None,
-    ) -> None:
-        super().__init__(transform, backend)
+    image_path: str | None = None
+    label_path: str | None = None
+    mode: str = "train"
+    transform: Callable[[Any], Any] | None = None
+    download: bool = True
+    backend: str | None = None
+
+    def _find(self, mode: str, *files: Any) -> None:
         self.mode = part_of(mode, "train", "test")
         part = "train" if self.mode == "train" else "t10k"
-        self.image_path = file_of(image_path, self.NAME, f"{part}-images-idx3-ubyte.gz")
-        self.label_path = file_of(label_path, self.NAME, f"{part}-labels-idx1-ubyte.gz")
+        self.image_path, self.label_path = (
+            file_of(file, self.NAME, f"{part}-{what}-ubyte.gz")
+            for file, what in zip(files, ("images-idx3", "labels-idx1"))
+        )
         self.images, self.labels = digits(self.image_path, self.label_path)
         if len(self.images) != len(self.labels):
             raise FileFormatError(

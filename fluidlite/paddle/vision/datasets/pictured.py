@@ -10,6 +10,7 @@ import numpy as np
 from ....errors import ArgumentError
 from ....functions.arithmetic import get_default_dtype
 from ....ground.docstrings import Family
+from ....ground.fields import from_fields
 from ....ground.tracebacks import api_boundaries
 from ....readers.datasets import Dataset
 from ...text.datasets.local import file_of, part_of
@@ -40,11 +41,20 @@ class PicturedSet(Dataset):
     """
 
     def __init__(self, transform: Callable[[Any], Any] | None, backend: str | None) -> None:
-        self.backend = checked_backend(backend)
+        self.backend: str | None = checked_backend(backend)
         if self.backend == "tensor":
             raise ArgumentError(f'expected backend to be "pil" or "cv2", got {backend!r}')
         self.transform = transform
         self.dtype = get_default_dtype()
+
+    def begin(self, given: dict[str, Any]) -> None:
+        *files, mode, transform, _, backend = given.values()
+        PicturedSet.__init__(self, transform, backend)
+        self._find(mode, *files)
+
+    def _find(self, mode: str, *files: Any) -> None:
+        """Find the samples of a part in files."""
+        raise NotImplementedError
 
     def transformed(self, picture: Any) -> Any:
         """A picture as a sample has it.
@@ -63,27 +73,26 @@ class PicturedSet(Dataset):
         return picture if self.backend == "pil" else picture.astype(self.dtype)
 
 
+@from_fields
 class ArchiveSet(PicturedSet):
     """Pictures of one archive."""
 
     _home: ClassVar[tuple[str, str]]  #: the folder and the file where it is when no path is given
     _parts: ClassVar[dict[str, str]]  #: mode -> what the archive calls the part
 
-    def __init__(
-        self,
-        data_file: str | None = None,
-        mode: str = "train",
-        transform: Callable[[Any], Any] | None = None,
-        download: bool = True,
-        backend: str | None = None,
-    ) -> None:
-        super().__init__(transform, backend)
+    data_file: str | None = None
+    mode: str = "train"
+    transform: Callable[[Any], Any] | None = None
+    download: bool = True
+    backend: str | None = None
+
+    def _find(self, mode: str, *files: Any) -> None:
         self.mode = part_of(mode, *self._parts)
         self.flag = self._parts[self.mode]
-        self.data_file = file_of(data_file, *self._home)
-        self._read()
+        self.data_file = file_of(*files, *self._home)
+        self._read(self.data_file)
 
-    def _read(self) -> None:
+    def _read(self, archive: str) -> None:
         """Find the samples."""
         raise NotImplementedError
 

@@ -28,8 +28,8 @@ class VOC2012(ArchiveSet):
         "valid": "val",
     }  # as in paddle
 
-    def _read(self) -> None:
-        self._members, self._names = members_of(self.data_file, self.flag)
+    def _read(self, archive: str) -> None:
+        self._members, self._names = members_of(archive, self.flag)
 
     def __getitem__(self, idx: int) -> tuple[Any, Any]:
         picture, label = (

@@ -64,8 +64,12 @@ class BaseTransform(Described):
             keys = ("image",)
         elif not isinstance(keys, Sequence) or isinstance(keys, str):
             raise ArgumentError(f"expected keys to be a list or a tuple, got {keys!r:.60}")
-        self.keys = keys
+        self.keys: Any = keys
         self.params: Any = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        BaseTransform.__init__(self, given.pop("keys"))
+        vars(self).update(given)
 
     def _get_params(self, inputs: tuple[Any, ...]) -> Any:
         """What is drawn once for all parts."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....errors import ArgumentError
+from ....ground.fields import from_fields
 from ....ground.tracebacks import api_boundaries
 from . import functional as F
 from .chains import TRANSFORMS, BaseTransform, Compose
@@ -77,6 +78,7 @@ class HueTransform(BrightnessTransform):
 
 
 @TRANSFORMS
+@from_fields
 class ColorJitter(BaseTransform):
     """A picture with other brightness, contrast, saturation and hue, changed in any order.
 
@@ -85,19 +87,11 @@ class ColorJitter(BaseTransform):
         hue: up to which part of the circle of colors they are turned, at most 0.5.
     """
 
-    def __init__(
-        self,
-        brightness: float | Sequence[float] = 0,
-        contrast: float | Sequence[float] = 0,
-        saturation: float | Sequence[float] = 0,
-        hue: float | Sequence[float] = 0,
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        self.brightness = brightness
-        self.contrast = contrast
-        self.saturation = saturation
-        self.hue = hue
+    brightness: float | Sequence[float] = 0
+    contrast: float | Sequence[float] = 0
+    saturation: float | Sequence[float] = 0
+    hue: float | Sequence[float] = 0
+    keys: Sequence[str] | None = None
 
     def _apply_image(self, image: Any) -> Any:
         parts: list[BaseTransform] = [
@@ -112,12 +106,12 @@ class ColorJitter(BaseTransform):
 
 
 @TRANSFORMS
+@from_fields
 class Grayscale(BaseTransform):
     """A picture without color."""
 
-    def __init__(self, num_output_channels: int = 1, keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        self.num_output_channels = num_output_channels
+    num_output_channels: int = 1
+    keys: Sequence[str] | None = None
 
     def _apply_image(self, image: Any) -> Any:
         return F.to_grayscale(image, self.num_output_channels)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....errors import ArgumentError
+from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from . import functional as F
@@ -36,30 +37,25 @@ __all__ = [
 
 
 @TRANSFORMS
+@from_fields
 class ToTensor(BaseTransform):
     """A picture as a tensor; bytes become numbers from 0 to 1."""
 
-    def __init__(self, data_format: str = "CHW", keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        self.data_format = data_format
+    data_format: str = "CHW"
+    keys: Sequence[str] | None = None
 
     def _apply_image(self, image: Any) -> Any:
         return F.to_tensor(image, self.data_format)
 
 
 @TRANSFORMS
+@from_fields
 class Resize(BaseTransform):
     """A picture of another size."""
 
-    def __init__(
-        self,
-        size: int | Sequence[int],
-        interpolation: str = "bilinear",
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        self.size = size
-        self.interpolation = interpolation
+    size: int | Sequence[int]
+    interpolation: str = "bilinear"
+    keys: Sequence[str] | None = None
 
     def _apply_image(self, image: Any) -> Any:
         return F.resize(image, self.size, self.interpolation)
@@ -78,6 +74,7 @@ def _area_and_ratio(
 
 
 @TRANSFORMS
+@from_fields
 class RandomResizedCrop(BaseTransform):
     """A part of a picture, of any place, size and shape, resized.
 
@@ -86,19 +83,15 @@ class RandomResizedCrop(BaseTransform):
         ratio: from which to which width by height.
     """
 
-    def __init__(
-        self,
-        size: int | Sequence[int],
-        scale: Sequence[float] = (0.08, 1.0),
-        ratio: Sequence[float] = (3.0 / 4, 4.0 / 3),
-        interpolation: str = "bilinear",
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        self.size = _pair(size)
-        self.scale = scale
-        self.ratio = ratio
-        self.interpolation = interpolation
+    size: int | Sequence[int]
+    scale: Sequence[float] = (0.08, 1.0)
+    ratio: Sequence[float] = (3.0 / 4, 4.0 / 3)
+    interpolation: str = "bilinear"
+    keys: Sequence[str] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        given["size"] = _pair(given["size"])
+        super().begin(given)
 
     def _part(self, width: int, height: int) -> tuple[int, int, int, int]:
         """Top, left, height and width of a part."""
@@ -121,24 +114,28 @@ class RandomResizedCrop(BaseTransform):
 
 
 @TRANSFORMS
+@from_fields
 class CenterCrop(BaseTransform):
     """The middle of a picture."""
 
-    def __init__(self, size: int | Sequence[int], keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        self.size = _pair(size)
+    size: int | Sequence[int]
+    keys: Sequence[str] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        given["size"] = _pair(given["size"])
+        super().begin(given)
 
     def _apply_image(self, image: Any) -> Any:
         return F.center_crop(image, self.size)
 
 
 @TRANSFORMS
+@from_fields
 class RandomHorizontalFlip(BaseTransform):
     """A picture, by chance with left and right exchanged."""
 
-    def __init__(self, prob: float = 0.5, keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        self.prob = prob
+    prob: float = 0.5
+    keys: Sequence[str] | None = None
 
     def _apply_image(self, image: Any) -> Any:
         return F.hflip(image) if random.random() < self.prob else image
@@ -153,6 +150,7 @@ class RandomVerticalFlip(RandomHorizontalFlip):
 
 
 @TRANSFORMS
+@from_fields
 class Transpose(BaseTransform):
     """The pixels of a picture as an array with its dimensions in another order.
 
@@ -160,9 +158,8 @@ class Transpose(BaseTransform):
         order: of the dimensions.
     """
 
-    def __init__(self, order: Sequence[int] = (2, 0, 1), keys: Sequence[str] | None = None) -> None:
-        super().__init__(keys)
-        self.order = order
+    order: Sequence[int] = (2, 0, 1)
+    keys: Sequence[str] | None = None
 
     def _apply_image(self, image: Any) -> Any:
         pixels = (
@@ -174,28 +171,28 @@ class Transpose(BaseTransform):
 
 
 @TRANSFORMS
+@from_fields
 class Normalize(BaseTransform):
     """A picture minus the mean of each channel, divided by its deviation."""
 
-    def __init__(
-        self,
-        mean: float | Sequence[float] = 0.0,
-        std: float | Sequence[float] = 1.0,
-        data_format: str = "CHW",
-        to_rgb: bool = False,
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        self.mean = [mean] * 3 if isinstance(mean, (int, float)) else mean
-        self.std = [std] * 3 if isinstance(std, (int, float)) else std
-        self.data_format = data_format
-        self.to_rgb = to_rgb
+    mean: float | Sequence[float] = 0.0
+    std: float | Sequence[float] = 1.0
+    data_format: str = "CHW"
+    to_rgb: bool = False
+    keys: Sequence[str] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        for name in ("mean", "std"):
+            if isinstance(given[name], (int, float)):
+                given[name] = [given[name]] * 3
+        super().begin(given)
 
     def _apply_image(self, image: Any) -> Any:
         return F.normalize(image, self.mean, self.std, self.data_format, self.to_rgb)
 
 
 @TRANSFORMS
+@from_fields
 class RandomCrop(BaseTransform):
     """A part of a picture, of any place.
 
@@ -204,25 +201,20 @@ class RandomCrop(BaseTransform):
         pad_if_needed: make a rim where the picture is smaller than the part.
     """
 
-    def __init__(
-        self,
-        size: int | Sequence[int],
-        padding: int | Sequence[int] | None = None,
-        pad_if_needed: bool = False,
-        fill: Any = 0,
-        padding_mode: str = "constant",
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        self.size = _pair(size)
-        self.padding = padding
-        self.pad_if_needed = pad_if_needed
-        self.fill = fill
-        self.padding_mode = padding_mode
+    size: int | Sequence[int]
+    padding: int | Sequence[int] | None = None
+    pad_if_needed: bool = False
+    fill: Any = 0
+    padding_mode: str = "constant"
+    keys: Sequence[str] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        given["size"] = _pair(given["size"])
+        super().begin(given)
 
     def _apply_image(self, image: Any) -> Any:
         rim = (self.fill, self.padding_mode)
-        high, wide = self.size
+        high, wide = _pair(self.size)
         if self.padding is not None:
             image = F.pad(image, self.padding, *rim)
         if self.pad_if_needed and F.size_of(image)[0] < wide:
@@ -241,23 +233,22 @@ class RandomCrop(BaseTransform):
 
 
 @TRANSFORMS
+@from_fields
 class Pad(BaseTransform):
     """A picture with a rim."""
 
-    def __init__(
-        self,
-        padding: int | Sequence[int],
-        fill: Any = 0,
-        padding_mode: str = "constant",
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        self.padding = padding
-        self.fill = fill
-        self.padding_mode = padding_mode
+    padding: int | Sequence[int]
+    fill: Any = 0
+    padding_mode: str = "constant"
+    keys: Sequence[str] | None = None
 
     def _apply_image(self, image: Any) -> Any:
         return F.pad(image, self.padding, self.fill, self.padding_mode)
+
+
+def _drawn(bounds: Any) -> float:
+    """A number between two."""
+    return random.uniform(*bounds)
 
 
 def _angles(name: str, value: float | Sequence[float]) -> list[float]:
@@ -272,6 +263,7 @@ def _angles(name: str, value: float | Sequence[float]) -> list[float]:
 
 
 @TRANSFORMS
+@from_fields
 class RandomAffine(BaseTransform):
     """A picture that is by chance turned, moved, scaled and sheared.
 
@@ -281,72 +273,65 @@ class RandomAffine(BaseTransform):
         shear: the angles from and to, across, and then down; not when None.
     """
 
-    def __init__(
-        self,
-        degrees: float | Sequence[float],
-        translate: Sequence[float] | None = None,
-        scale: Sequence[float] | None = None,
-        shear: float | Sequence[float] | None = None,
-        interpolation: str = "nearest",
-        fill: Any = 0,
-        center: Sequence[float] | None = None,
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        self.degrees = _angles("degrees", degrees)
+    degrees: float | Sequence[float]
+    translate: Sequence[float] | None = None
+    scale: Sequence[float] | None = None
+    shear: float | Sequence[float] | None = None
+    interpolation: str = "nearest"
+    fill: Any = 0
+    center: Sequence[float] | None = None
+    keys: Sequence[str] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        given["degrees"] = _angles("degrees", given["degrees"])
+        translate, scale, shear = (given[name] for name in ("translate", "scale", "shear"))
         if translate is not None and not all(0.0 <= each <= 1.0 for each in translate):
             raise ArgumentError(f"expected translate of two numbers from 0 to 1, got {translate!r}")
         if scale is not None and not all(each > 0 for each in scale):
             raise ArgumentError(f"expected scale of two positive numbers, got {scale!r}")
-        self.translate = translate
-        self.scale = scale
-        self.shear = None if shear is None else _angles("shear", shear)
-        self.interpolation = interpolation
-        self.fill = fill
-        self.center = center
+        given["shear"] = None if shear is None else _angles("shear", shear)
+        super().begin(given)
 
     def _apply_image(self, image: Any) -> Any:
-        angle = random.uniform(*self.degrees)
+        angle = _drawn(self.degrees)
         moved = [0, 0]
         if self.translate is not None:
             most = [part * size for part, size in zip(self.translate, F.size_of(image))]
             moved = [int(random.uniform(-each, each)) for each in most]
-        scale = 1.0 if self.scale is None else random.uniform(*self.scale)
+        scale = 1.0 if self.scale is None else _drawn(self.scale)
         sheared = [0.0, 0.0]
-        if self.shear is not None:
-            sheared[0] = random.uniform(*self.shear[:2])
-            if len(self.shear) == 4:
-                sheared[1] = random.uniform(*self.shear[2:])
+        shear: Any = self.shear
+        if shear is not None:
+            sheared[0] = _drawn(shear[:2])
+            if len(shear) == 4:
+                sheared[1] = _drawn(shear[2:])
         options = (self.interpolation, self.fill, self.center)
         return F.affine(image, angle, moved, scale, sheared, *options)
 
 
 @TRANSFORMS
+@from_fields
 class RandomRotation(BaseTransform):
     """A picture that is turned by chance."""
 
-    def __init__(
-        self,
-        degrees: float | Sequence[float],
-        interpolation: str = "nearest",
-        expand: bool = False,
-        center: Sequence[float] | None = None,
-        fill: Any = 0,
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        self.degrees = _angles("degrees", degrees)
-        self.interpolation = interpolation
-        self.expand = expand
-        self.center = center
-        self.fill = fill
+    degrees: float | Sequence[float]
+    interpolation: str = "nearest"
+    expand: bool = False
+    center: Sequence[float] | None = None
+    fill: Any = 0
+    keys: Sequence[str] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        given["degrees"] = _angles("degrees", given["degrees"])
+        super().begin(given)
 
     def _apply_image(self, image: Any) -> Any:
-        angle = random.uniform(*self.degrees)
+        angle = _drawn(self.degrees)
         return F.rotate(image, angle, self.interpolation, self.expand, self.center, self.fill)
 
 
 @TRANSFORMS
+@from_fields
 class RandomPerspective(BaseTransform):
     """A picture that is by chance seen from elsewhere.
 
@@ -354,21 +339,16 @@ class RandomPerspective(BaseTransform):
         distortion_scale: from 0 to 1, how far.
     """
 
-    def __init__(
-        self,
-        prob: float = 0.5,
-        distortion_scale: float = 0.5,
-        interpolation: str = "nearest",
-        fill: Any = 0,
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        _need_part("prob", prob)
-        _need_part("distortion_scale", distortion_scale)
-        self.prob = prob
-        self.distortion_scale = distortion_scale
-        self.interpolation = interpolation
-        self.fill = fill
+    prob: float = 0.5
+    distortion_scale: float = 0.5
+    interpolation: str = "nearest"
+    fill: Any = 0
+    keys: Sequence[str] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        for name in ("prob", "distortion_scale"):
+            _need_part(name, given[name])
+        super().begin(given)
 
     def get_params(
         self, width: int, height: int, distortion_scale: float
@@ -403,6 +383,7 @@ def _need_part(name: str, value: float) -> None:
 
 
 @TRANSFORMS
+@from_fields
 class RandomErasing(BaseTransform):
     """A picture of which by chance a part has another color.
 
@@ -413,28 +394,24 @@ class RandomErasing(BaseTransform):
         inplace: whether an array or a tensor is written to.
     """
 
-    def __init__(
-        self,
-        prob: float = 0.5,
-        scale: Sequence[float] = (0.02, 0.33),
-        ratio: Sequence[float] = (0.3, 3.3),
-        value: float | Sequence[float] | str = 0,
-        inplace: bool = False,
-        keys: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(keys)
-        _need_part("prob", prob)
-        for name, bounds in (("scale", scale), ("ratio", ratio)):
+    prob: float = 0.5
+    scale: Sequence[float] = (0.02, 0.33)
+    ratio: Sequence[float] = (0.3, 3.3)
+    value: float | Sequence[float] | str = 0
+    inplace: bool = False
+    keys: Sequence[str] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        _need_part("prob", given["prob"])
+        for name in ("scale", "ratio"):
+            bounds = given[name]
             if not isinstance(bounds, (list, tuple)) or not 0 <= bounds[0] <= bounds[1]:
                 raise ArgumentError(f"expected {name} of two ascending numbers, got {bounds!r:.60}")
-        _need_part("the end of scale", scale[1])
+        _need_part("the end of scale", given["scale"][1])
+        value = given["value"]
         if isinstance(value, str) and value != "random":
             raise ArgumentError(f'expected value to be numbers or "random", got {value!r:.40}')
-        self.prob = prob
-        self.scale = scale
-        self.ratio = ratio
-        self.value = value
-        self.inplace = inplace
+        super().begin(given)
 
     def _part(self, width: int, height: int, channels: int, last: bool) -> tuple[Any, ...] | None:
         """Top, left, height, width and colors of a part; None where no part fits."""
