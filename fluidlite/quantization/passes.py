@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import ArgumentError, UnsupportedError
+from ..ground.docstrings import Family
+from ..ground.fields import from_fields
 from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ir.program import Program
@@ -98,23 +100,47 @@ class GraphPass(Described):
         raise NotImplementedError
 
 
+#: what passes say of their arguments
+PASSES = Family(
+    {
+        "scope": "gets the first scales.",
+        "place": "not read.",
+        "moving_rate": "of moving averages.",
+        "quant_bits": "of whole numbers.",
+        "weight_bits": "of whole numbers.",
+        "activation_bits": "of whole numbers.",
+        "skip_pattern": "a part of the names of scopes whose operators stay, or several.",
+        "quantizable_op_type": "the types of operators.",
+        "is_test": "whether scales stay as they are; the graph knows when None.",
+        "scale_dict": "the first scales of variables.",
+    },
+    raises="ArgumentError: a type is unknown.",
+)
+#: the same of passes that have to find what others left in a scope
+FINAL_PASSES = PASSES.extended(
+    {
+        "scope": "has weights and scales.",
+        "bias_correction": "whether what they stand for shall have the mean and the spread of "
+        "weights.",
+        "weight_quantize_type": "how scales of weights were found.",
+        "quantizable_op_type": "not read.",
+    },
+    raises="ArgumentError: there is no scope.",
+)
+
+
 @answers_protected
+@PASSES
+@from_fields
 class QuantizationTransformPass(GraphPass):
     """Products of a weight read rounded numbers.
 
     Args:
-        scope: gets the first scales.
-        place: not read.
-        weight_bits, activation_bits: of whole numbers.
         activation_quantize_type: ``abs_max``, ``range_abs_max`` or ``moving_average_abs_max``.
         weight_quantize_type: those, or ``channel_wise_abs_max``.
         window_size: the runs that count for ``range_abs_max``.
-        moving_rate: of moving averages.
-        skip_pattern: a part of the names of scopes whose operators stay, or several.
-        quantizable_op_type: the types of operators.
         weight_quantize_func, act_quantize_func, optimizer_func, executor: None.
         weight_preprocess_func, act_preprocess_func: None.
-        is_test: whether scales stay as they are; the graph knows when None.
 
     Raises:
         ArgumentError: a type is unknown.
@@ -123,38 +149,38 @@ class QuantizationTransformPass(GraphPass):
 
     _supported_quantizable_op_type = FLUID_1_8.products
 
-    def __init__(
-        self,
-        scope: Scope | None = None,
-        place: Any = None,
-        weight_bits: int = 8,
-        activation_bits: int = 8,
-        activation_quantize_type: str = ABS_MAX,
-        weight_quantize_type: str = ABS_MAX,
-        window_size: int = 10000,
-        moving_rate: float = 0.9,
-        skip_pattern: str | Sequence[str] = ("skip_quant",),
-        quantizable_op_type: Sequence[str] = ("conv2d", "depthwise_conv2d", "mul"),
-        weight_quantize_func: None = None,
-        act_quantize_func: None = None,
-        weight_preprocess_func: None = None,
-        act_preprocess_func: None = None,
-        optimizer_func: None = None,
-        executor: Any = None,
-        is_test: bool | None = None,
-    ) -> None:
-        no_functions(
-            *(weight_quantize_func, weight_preprocess_func, act_quantize_func, act_preprocess_func)
-        )
-        one_of("activation_quantize_type", activation_quantize_type, ACTIVATION_TYPES)
-        one_of("weight_quantize_type", weight_quantize_type, WEIGHT_TYPES)
-        types = each_of("quantizable_op_type", quantizable_op_type, self.edition.products)
-        self._scope, self._is_test = scope, is_test
-        self._bits = {"activation_bits": activation_bits, "weight_bits": weight_bits}
-        self._ways = {"activation": activation_quantize_type, "weight": weight_quantize_type}
-        skip = patterns(skip_pattern)
-        self._told: dict[str, Any] = {"types": types, "rate": moving_rate, "skip": skip}
-        self._window = window_size
+    scope: Scope | None = None
+    place: Any = None
+    weight_bits: int = 8
+    activation_bits: int = 8
+    activation_quantize_type: str = ABS_MAX
+    weight_quantize_type: str = ABS_MAX
+    window_size: int = 10000
+    moving_rate: float = 0.9
+    skip_pattern: str | Sequence[str] = ("skip_quant",)
+    quantizable_op_type: Sequence[str] = ("conv2d", "depthwise_conv2d", "mul")
+    weight_quantize_func: None = None
+    act_quantize_func: None = None
+    weight_preprocess_func: None = None
+    act_preprocess_func: None = None
+    optimizer_func: None = None
+    executor: Any = None
+    is_test: bool | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        steps = ("quantize_func", "preprocess_func")
+        no_functions(*(value for name, value in given.items() if name.endswith(steps)))
+        activation, weight = given["activation_quantize_type"], given["weight_quantize_type"]
+        one_of("activation_quantize_type", activation, ACTIVATION_TYPES)
+        one_of("weight_quantize_type", weight, WEIGHT_TYPES)
+        known = self.edition.products
+        types = each_of("quantizable_op_type", given["quantizable_op_type"], known)
+        self._scope, self._is_test = given["scope"], given["is_test"]
+        self._bits = {name: given[name] for name in ("activation_bits", "weight_bits")}
+        self._ways = {"activation": activation, "weight": weight}
+        skip, rate = patterns(given["skip_pattern"]), given["moving_rate"]
+        self._told: dict[str, Any] = {"types": types, "rate": rate, "skip": skip}
+        self._window = given["window_size"]
 
     def change(self, program: Program, is_test: bool) -> None:
         """Change a program."""
@@ -163,36 +189,28 @@ class QuantizationTransformPass(GraphPass):
         rounding.round_products(program, self._scope, is_test, edition=edition, **options)
 
 
+@from_fields
 class RoundedOthers(GraphPass):
-    """Operators without weights read rounded numbers.
-
-    Args:
-        scope: gets the first scales.
-        types: of operators.
-        bits: of whole numbers.
-        rate: of moving averages.
-        skip: parts of the names of scopes whose operators stay.
-        is_test: whether scales stay as they are; the graph knows when None.
-        scales: the first scales of variables.
-    """
+    """Operators without weights read rounded numbers."""
 
     _activation_type = ACTIVATIONS
 
-    def __init__(
-        self,
-        scope: Scope | None,
-        types: Sequence[str],
-        bits: int,
-        rate: float,
-        skip: str | Sequence[str],
-        is_test: bool | None = None,
-        scales: Mapping[str, float] | None = None,
-    ) -> None:
+    scope: Scope | None = None
+    place: Any = None
+    moving_rate: float = 0.9
+    quant_bits: int = 8
+    skip_pattern: str | Sequence[str] = ("skip_quant",)
+    quantizable_op_type: Sequence[str] = ("elementwise_add", "pool2d")
+
+    def begin(self, given: dict[str, Any]) -> None:
         known = self.edition.others
-        self._types = each_of("quantizable_op_type", types, known)
-        self._scope, self._is_test = scope, is_test
-        self._options: dict[str, Any] = {"rate": rate, "skip": patterns(skip), "scales": scales}
-        self._bits = bits
+        self._types = each_of("quantizable_op_type", given["quantizable_op_type"], known)
+        self._scope, self._is_test = given["scope"], given.get("is_test")
+        skip, scales = patterns(given["skip_pattern"]), given.get("scale_dict")
+        self._options: dict[str, Any] = {
+            "rate": given["moving_rate"], "skip": skip, "scales": scales,
+        }  # fmt: skip
+        self._bits = given["quant_bits"]
 
     def change(self, program: Program, is_test: bool) -> None:
         """Change a program."""
@@ -202,73 +220,54 @@ class RoundedOthers(GraphPass):
 
 
 @answers_protected
+@PASSES
+@from_fields
 class AddQuantDequantPass(RoundedOthers):
     """Operators without weights read rounded numbers.
 
     Args:
-        scope: gets the first scales.
-        place: not read.
-        moving_rate: of moving averages.
-        quant_bits: of whole numbers.
-        skip_pattern: a part of the names of scopes whose operators stay, or several.
-        quantizable_op_type: the types of operators.
         is_full_quantized: all types that there are.
-
-    Raises:
-        ArgumentError: a type is unknown.
     """
 
     _supported_quantizable_op_type = FLUID_1_8.others
 
-    def __init__(
-        self,
-        scope: Scope | None = None,
-        place: Any = None,
-        moving_rate: float = 0.9,
-        quant_bits: int = 8,
-        skip_pattern: str | Sequence[str] = ("skip_quant",),
-        quantizable_op_type: Sequence[str] = ("elementwise_add", "pool2d"),
-        is_full_quantized: bool = False,
-    ) -> None:
-        super().__init__(scope, quantizable_op_type, quant_bits, moving_rate, skip_pattern)
-        if is_full_quantized:
+    is_full_quantized: bool = False
+
+    def begin(self, given: dict[str, Any]) -> None:
+        super().begin(given)
+        if given["is_full_quantized"]:
             self._types = [*self.edition.others]
 
 
-@answers_protected
-class QuantizationFreezePass(GraphPass):
-    """Weights become whole numbers, and what products of them give is turned back.
+class FreezingPass(GraphPass):
+    """Weights become whole numbers, and what products of them give is turned back."""
 
-    Args:
-        scope: has weights and scales.
-        place: not read.
-        weight_bits, activation_bits: of whole numbers.
-        weight_quantize_type: how scales of weights were found.
-        quantizable_op_type: not read.
-
-    Raises:
-        ArgumentError: there is no scope.
-    """
-
-    def __init__(
-        self,
-        scope: Scope,
-        place: Any,
-        weight_bits: int = 8,
-        activation_bits: int = 8,
-        weight_quantize_type: str = ABS_MAX,
-        quantizable_op_type: Sequence[str] | None = None,
-    ) -> None:
-        self._scope = needed(scope)
+    def begin(self, given: dict[str, Any]) -> None:
+        self._scope = needed(given["scope"])
         self._options: dict[str, Any] = {
-            "weight": weight_quantize_type,
-            "weight_bits": weight_bits,
-            "activation_bits": activation_bits,
+            "weight": given["weight_quantize_type"],
+            "weight_bits": given["weight_bits"],
+            "activation_bits": given["activation_bits"],
+            "correct": given.get("bias_correction", False),
         }
 
     def change(self, program: Program, is_test: bool) -> None:
         """Change a program, and the weights in the scope."""
         freezing.freeze(program, self._scope, edition=self.edition, **self._options)
+
+
+@answers_protected
+@FINAL_PASSES
+@from_fields
+class QuantizationFreezePass(FreezingPass):
+    """Weights become whole numbers, and what products of them give is turned back."""
+
+    scope: Scope
+    place: Any
+    weight_bits: int = 8
+    activation_bits: int = 8
+    weight_quantize_type: str = ABS_MAX
+    quantizable_op_type: Sequence[str] | None = None
 
 
 @answers_protected
@@ -303,27 +302,19 @@ class TransformForMobilePass(GraphPass):
 
 
 @answers_protected
+@PASSES
+@from_fields
 class OutScaleForTrainingPass(GraphPass):
-    """Each result gets a moving average of its largest number.
+    """Each result gets a moving average of its largest number."""
 
-    Args:
-        scope: gets the first scales.
-        place: not read.
-        moving_rate: of moving averages.
-        is_test: whether scales stay as they are; the graph knows when None.
-        scale_dict: the first scales of variables.
-    """
+    scope: Scope | None = None
+    place: Any = None
+    moving_rate: float = 0.9
+    is_test: bool | None = None
+    scale_dict: Mapping[str, float] | None = None
 
-    def __init__(
-        self,
-        scope: Scope | None = None,
-        place: Any = None,
-        moving_rate: float = 0.9,
-        is_test: bool | None = None,
-        scale_dict: Mapping[str, float] | None = None,
-    ) -> None:
-        self._scope, self._rate = scope, moving_rate
-        self._is_test, self._scales = is_test, scale_dict
+    def begin(self, given: dict[str, Any]) -> None:
+        self._scope, _, self._rate, self._is_test, self._scales = given.values()
 
     def change(self, program: Program, is_test: bool) -> None:
         """Change a program."""

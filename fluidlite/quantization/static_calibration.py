@@ -164,9 +164,81 @@ class _Calibrated(Calibration):
         linear.store_weights(program, scope, self._bits["weight_bits"])
 
 
+@from_fields
+class _OfSavedModel(_Calibrated):
+    """What is calibrated is a saved model."""
+
+    executor: Executor
+    model_dir: str
+    scope: Scope | None = None
+    model_filename: str | None = None
+    params_filename: str | None = None
+
+    def loaded(self) -> tuple[Program, list[str], list[Any]]:
+        """The model, what it is fed, and what it computes."""
+        options = self._options
+        names = (options["model_filename"], options["params_filename"])
+        program, feeds, fetches = io.load_inference_model(
+            options["model_dir"], self._executor, *names
+        )
+        return program, feeds, fetches
+
+
+@from_fields
+class _OfProgram(_Calibrated):
+    """What is calibrated is a program."""
+
+    executor: Executor
+    program: Program
+    feed_list: Sequence[str] | None = None
+    fetch_list: Sequence[Any] | None = None
+    scope: Scope | None = None
+
+    def loaded(self) -> tuple[Program, list[str], list[Any]]:
+        """A copy of the program, what it is fed, and what it computes."""
+        options = self._options
+        if not isinstance(options["program"], Program):
+            raise ArgumentError(f"expected a program, got {options['program']!r:.60}")
+        program = options["program"].clone()
+        fetches = [getattr(each, "name", each) for each in options["fetch_list"] or ()]
+        block = program.global_block()
+        return program, list(options["feed_list"] or ()), [block.var(name) for name in fetches]
+
+
+@from_fields
+class _Options:
+    """The options of both, which stand behind what is calibrated."""
+
+    batch_generator: Callable[[], Iterable[Any]] | None = None
+    sample_generator: Callable[[], Iterable[Any]] | None = None
+    data_loader: Iterable[Any] | None = None
+    batch_size: int = 10
+    batch_nums: int | None = None
+    algo: str = "KL"
+    hist_percent: float = 0.99999
+    quantizable_op_type: Sequence[str] = ()
+    round_type: str = "round"
+    learning_rate: float = 0.001
+    is_full_quantize: bool = False
+    bias_correction: bool = False
+    activation_bits: int = 8
+    weight_bits: int = 8
+    activation_quantize_type: str = RANGE
+    weight_quantize_type: str = BY_SLICE
+    onnx_format: bool = False
+    freeze_model: bool = True
+    optimize_model: bool = False
+    is_use_cache_file: bool = False
+    skip_tensor_list: Sequence[str] | None = None
+    same_scale_tensor_list: Sequence[Any] | None = None
+    cache_dir: str | None = None
+    scale_dict: Mapping[str, Any] | None = None
+    return_graph: bool = False
+
+
 @answers_protected
 @from_fields
-class PostTrainingQuantization(_Calibrated):
+class PostTrainingQuantization(_Options, _OfSavedModel):
     """A saved model that reads rounded numbers, whose scales are found by running it.
 
     Args:
@@ -200,50 +272,11 @@ class PostTrainingQuantization(_Calibrated):
         UnsupportedError: one has a value that is missing here.
     """
 
-    executor: Executor
-    model_dir: str
-    scope: Scope | None = None
-    model_filename: str | None = None
-    params_filename: str | None = None
-    batch_generator: Callable[[], Iterable[Any]] | None = None
-    sample_generator: Callable[[], Iterable[Any]] | None = None
-    data_loader: Iterable[Any] | None = None
-    batch_size: int = 10
-    batch_nums: int | None = None
-    algo: str = "KL"
-    hist_percent: float = 0.99999
-    quantizable_op_type: Sequence[str] = ()
-    round_type: str = "round"
-    learning_rate: float = 0.001
-    is_full_quantize: bool = False
-    bias_correction: bool = False
-    activation_bits: int = 8
-    weight_bits: int = 8
-    activation_quantize_type: str = RANGE
-    weight_quantize_type: str = BY_SLICE
-    onnx_format: bool = False
-    freeze_model: bool = True
-    optimize_model: bool = False
-    is_use_cache_file: bool = False
-    skip_tensor_list: Sequence[str] | None = None
-    same_scale_tensor_list: Sequence[Any] | None = None
-    cache_dir: str | None = None
-    scale_dict: Mapping[str, Any] | None = None
-    return_graph: bool = False
     deploy_backend: str | None = None
-
-    def loaded(self) -> tuple[Program, list[str], list[Any]]:
-        """The model, what it is fed, and what it computes."""
-        options = self._options
-        names = (options["model_filename"], options["params_filename"])
-        program, feeds, fetches = io.load_inference_model(
-            options["model_dir"], self._executor, *names
-        )
-        return program, feeds, fetches
 
 
 @from_fields
-class PostTrainingQuantizationProgram(_Calibrated):
+class PostTrainingQuantizationProgram(_Options, _OfProgram):
     """A program that reads rounded numbers, whose scales are found by running it.
 
     Args:
@@ -259,46 +292,8 @@ class PostTrainingQuantizationProgram(_Calibrated):
         UnsupportedError: one has a value that is missing here.
     """
 
-    executor: Executor
-    program: Program
-    feed_list: Sequence[str] | None = None
-    fetch_list: Sequence[Any] | None = None
-    scope: Scope | None = None
-    batch_generator: Callable[[], Iterable[Any]] | None = None
-    sample_generator: Callable[[], Iterable[Any]] | None = None
-    data_loader: Iterable[Any] | None = None
-    batch_size: int = 10
-    batch_nums: int | None = None
-    algo: str = "KL"
-    hist_percent: float = 0.99999
     quantizable_op_type: Sequence[str] = ("conv2d", "depthwise_conv2d", "mul")
-    round_type: str = "round"
-    learning_rate: float = 0.001
-    is_full_quantize: bool = False
-    bias_correction: bool = False
-    activation_bits: int = 8
-    weight_bits: int = 8
-    activation_quantize_type: str = RANGE
-    weight_quantize_type: str = BY_SLICE
-    onnx_format: bool = False
-    freeze_model: bool = True
-    optimize_model: bool = False
-    is_use_cache_file: bool = False
-    skip_tensor_list: Sequence[str] | None = None
-    same_scale_tensor_list: Sequence[Any] | None = None
-    cache_dir: str | None = None
-    scale_dict: Mapping[str, Any] | None = None
     return_graph: bool = True
-
-    def loaded(self) -> tuple[Program, list[str], list[Any]]:
-        """A copy of the program, what it is fed, and what it computes."""
-        options = self._options
-        if not isinstance(options["program"], Program):
-            raise ArgumentError(f"expected a program, got {options['program']!r:.60}")
-        program = options["program"].clone()
-        fetches = [getattr(each, "name", each) for each in options["fetch_list"] or ()]
-        block = program.global_block()
-        return program, list(options["feed_list"] or ()), [block.var(name) for name in fetches]
 
 
 def _data(

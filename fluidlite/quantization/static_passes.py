@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from ..errors import UnsupportedError
+from ..ground.fields import from_fields
 from ..ir.program import Program
 from ..scope import Scope
 from . import linear, passes
 from .editions import PADDLE_2_6
-from .passes import GraphPass, needed, plain_rounding
+from .passes import FINAL_PASSES, PASSES, GraphPass, needed, plain_rounding
 from .rounding import ABS_MAX
 
 
@@ -36,38 +37,15 @@ class QuantizationTransformPassV2(QuantizationTransformPass):
         linear.round_inputs(program, self._scope, is_test, with_weights=True, **told)
 
 
+@PASSES
+@from_fields
 class AddQuantDequantPass(passes.RoundedOthers):
-    """Operators without weights read rounded numbers.
-
-    Args:
-        scope: gets the first scales.
-        place: not read.
-        moving_rate: of moving averages.
-        quant_bits: of whole numbers.
-        skip_pattern: a part of the names of scopes whose operators stay, or several.
-        quantizable_op_type: the types of operators.
-        is_test: whether scales stay as they are; the graph knows when None.
-        scale_dict: the first scales of variables.
-
-    Raises:
-        ArgumentError: a type is unknown.
-    """
+    """Operators without weights read rounded numbers."""
 
     edition = PADDLE_2_6
 
-    def __init__(
-        self,
-        scope: Scope | None = None,
-        place: Any = None,
-        moving_rate: float = 0.9,
-        quant_bits: int = 8,
-        skip_pattern: str | Sequence[str] = ("skip_quant",),
-        quantizable_op_type: Sequence[str] = ("elementwise_add", "pool2d"),
-        is_test: bool | None = None,
-        scale_dict: Mapping[str, float] | None = None,
-    ) -> None:
-        told = (scope, quantizable_op_type, quant_bits, moving_rate, skip_pattern)
-        super().__init__(*told, is_test, scale_dict)
+    is_test: bool | None = None
+    scale_dict: Mapping[str, float] | None = None
 
 
 class AddQuantDequantPassV2(AddQuantDequantPass):
@@ -84,60 +62,49 @@ class AddQuantDequantPassV2(AddQuantDequantPass):
         linear.round_inputs(program, self._scope, is_test, types, with_weights=False, **told)
 
 
+@FINAL_PASSES
+@from_fields
 class AddQuantDequantForInferencePass(GraphPass):
     """Results pass through ``quantize_linear`` and ``dequantize_linear``, which have their scales.
 
     Args:
-        scope: has the scales.
-        place: not read.
-        quant_bits: of whole numbers.
         quantizable_op_type: the types of operators; all when there are none.
         calibration_range_dict: scales of variables that have none in the scope.
         only_observer: whether numbers stay as they are.
-
-    Raises:
-        ArgumentError: there is no scope.
     """
 
     edition = PADDLE_2_6
 
-    def __init__(
-        self,
-        scope: Scope,
-        place: Any,
-        quant_bits: int = 8,
-        quantizable_op_type: Sequence[str] = (),
-        calibration_range_dict: Mapping[str, Any] | None = None,
-        only_observer: bool = True,
-    ) -> None:
-        self._told = (needed(scope), quant_bits, [*quantizable_op_type])
-        self._scales, self._only = calibration_range_dict, only_observer
+    scope: Scope
+    place: Any
+    quant_bits: int = 8
+    quantizable_op_type: Sequence[str] = ()
+    calibration_range_dict: Mapping[str, Any] | None = None
+    only_observer: bool = True
+
+    def begin(self, given: dict[str, Any]) -> None:
+        scope, _, bits, types, self._scales, self._only = given.values()
+        self._told = (needed(scope), bits, [*types])
 
     def change(self, program: Program, is_test: bool) -> None:
         """Change a program."""
         linear.observe_results(program, *self._told, self._scales, self._only)
 
 
+@PASSES
+@from_fields
 class AddQuantDequantForResidual(GraphPass):
-    """Sums of two computed values read one of them rounded: that which goes around layers.
-
-    Args:
-        scope: gets the first scales.
-        place: not read.
-        quant_bits: of whole numbers.
-        is_test: whether scales stay as they are; the graph knows when None.
-    """
+    """Sums of two computed values read one of them rounded: that which goes around layers."""
 
     edition = PADDLE_2_6
 
-    def __init__(
-        self,
-        scope: Scope | None = None,
-        place: Any = None,
-        quant_bits: int = 8,
-        is_test: bool | None = True,
-    ) -> None:
-        self._scope, self._bits, self._is_test = scope, quant_bits, is_test
+    scope: Scope | None = None
+    place: Any = None
+    quant_bits: int = 8
+    is_test: bool | None = True
+
+    def begin(self, given: dict[str, Any]) -> None:
+        self._scope, _, self._bits, self._is_test = given.values()
 
     def change(self, program: Program, is_test: bool) -> None:
         """Change a program."""
@@ -166,48 +133,39 @@ class ReplaceFakeQuantDequantPass(GraphPass):
         linear.replace_single(program, self._scope, self._bits)
 
 
+@FINAL_PASSES
+@from_fields
 class QuantWeightPass(GraphPass):
     """Weights become whole numbers that ``dequantize_linear`` reads.
 
     Args:
-        scope: has weights and scales.
-        place: not read.
-        bias_correction: whether what they stand for shall have the mean and the spread of weights.
-        quant_bits: of whole numbers.
         save_int_weight: whether they are stored in 8 bits; if not, they stay fractions.
-
-    Raises:
-        ArgumentError: there is no scope.
     """
 
     edition = PADDLE_2_6
 
-    def __init__(
-        self,
-        scope: Scope,
-        place: Any,
-        bias_correction: bool = False,
-        quant_bits: int = 8,
-        save_int_weight: bool = True,
-    ) -> None:
-        self._told = (needed(scope), quant_bits, save_int_weight, bias_correction)
+    scope: Scope
+    place: Any
+    bias_correction: bool = False
+    quant_bits: int = 8
+    save_int_weight: bool = True
+
+    def begin(self, given: dict[str, Any]) -> None:
+        scope, _, correct, bits, stores = given.values()
+        self._told = (needed(scope), bits, stores, correct)
 
     def change(self, program: Program, is_test: bool) -> None:
         """Change a program, and the weights in the scope."""
         linear.store_weights(program, *self._told)
 
 
-class QuantizationFreezePass(passes.QuantizationFreezePass):
+@FINAL_PASSES
+@from_fields
+class QuantizationFreezePass(passes.FreezingPass):
     """Weights become whole numbers, and what products of them give is turned back.
 
     Args:
-        scope: has weights and scales.
-        place: not read.
-        bias_correction: whether what they stand for shall have the mean and the spread of weights.
-        weight_bits, activation_bits: of whole numbers.
         round_type: ``round``.
-        weight_quantize_type: how scales of weights were found.
-        quantizable_op_type: not read.
 
     Raises:
         ArgumentError: there is no scope.
@@ -216,20 +174,18 @@ class QuantizationFreezePass(passes.QuantizationFreezePass):
 
     edition = PADDLE_2_6
 
-    def __init__(
-        self,
-        scope: Scope,
-        place: Any,
-        bias_correction: bool = False,
-        weight_bits: int = 8,
-        activation_bits: int = 8,
-        round_type: str = "round",
-        weight_quantize_type: str = ABS_MAX,
-        quantizable_op_type: Sequence[str] | None = None,
-    ) -> None:
-        plain_rounding(round_type)
-        super().__init__(scope, place, weight_bits, activation_bits, weight_quantize_type)
-        self._options["correct"] = bias_correction
+    scope: Scope
+    place: Any
+    bias_correction: bool = False
+    weight_bits: int = 8
+    activation_bits: int = 8
+    round_type: str = "round"
+    weight_quantize_type: str = ABS_MAX
+    quantizable_op_type: Sequence[str] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        plain_rounding(given["round_type"])
+        super().begin(given)
 
 
 class ConvertToInt8Pass(passes.ConvertToInt8Pass):

@@ -40,7 +40,7 @@ class AbsmaxObserver(QuanterFactory):
 class _LargestObserver(SymmetricQuanter, BaseObserver):
     """An observer of largest numbers."""
 
-    thresholds: Any = None
+    thresholds: Any
 
     def scales(self) -> Tensor:
         """The largest number so far, or the largest ones."""
@@ -62,6 +62,7 @@ class AbsmaxObserverLayer(_LargestObserver):
         self._bit_length = quant_bits
         start = to_tensor(np.float32(LEAST))
         self.register_buffer("abs_max_val", start, persistable=False)
+        self.thresholds = None
 
     def forward(self, input: Tensor) -> Tensor:
         """The input; what is seen in a program that is built has no numbers yet."""
@@ -110,6 +111,7 @@ class GroupWiseWeightObserverLayer(_LargestObserver):
         super().__init__()
         self.quant_bits = self._bit_length = quant_bits
         self.group_size = group_size
+        self.thresholds = None
         self._seen: Any = None
 
     def forward(self, input: Tensor) -> Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ....errors import ArgumentError
 from ....functions.arithmetic import matmul
@@ -11,6 +12,7 @@ from ....functions.elementary import abs as absolute
 from ....functions.signals import stft
 from ....functions.views import moveaxis
 from ....ground.docstrings import Family
+from ....ground.fields import fields_of, from_fields
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn.layer import Layer
@@ -20,6 +22,7 @@ from ..functional.window import get_window
 if TYPE_CHECKING:
     from ....eager.tensor import Tensor
 
+L = TypeVar("L", bound=Layer)
 _FEATURES = Family(
     {
         "sr": "samples a second.",
@@ -44,33 +47,84 @@ _FEATURES = Family(
 )
 
 
+@from_fields
+class _Sound:
+    """How a sound was taken."""
+
+    sr: int = 22050
+
+
+@from_fields
+class _Coefficients(_Sound):
+    """How many numbers stand for a frame of a sound."""
+
+    n_mfcc: int = 40
+
+
+@from_fields
+class _Frames:
+    """How a sound is cut into frames."""
+
+    n_fft: int = 512
+    hop_length: int | None = None
+    win_length: int | None = None
+    window: str = "hann"
+    power: float = 2.0
+    center: bool = True
+    pad_mode: str = "reflect"
+
+
+@from_fields
+class _Bands:
+    """Which bands of pitches there are."""
+
+    n_mels: int = 64
+    f_min: float = 50.0
+    f_max: float | None = None
+    htk: bool = False
+    norm: str | float = "slaney"
+
+
+@from_fields
+class _Decibels:
+    """How powers become decibels."""
+
+    ref_value: float = 1.0
+    amin: float = 1e-10
+    top_db: float | None = None
+
+
+@from_fields
+class _Typed:
+    """Of which type weights are: the last of all options."""
+
+    dtype: str = "float32"
+
+
+def _part(kind: Callable[..., L], given: Mapping[str, Any]) -> L:
+    """A layer of those options that its class takes."""
+    return kind(**{name: given[name] for name in fields_of(kind)})
+
+
 @_FEATURES
-class Spectrogram(Layer):
+@from_fields
+class Spectrogram(_Typed, _Frames, Layer):
     """The amplitudes of the pitches in frames of a sound, [..., n_fft // 2 + 1, frames]."""
 
-    def __init__(
-        self,
-        n_fft: int = 512,
-        hop_length: int | None = 512,
-        win_length: int | None = None,
-        window: str = "hann",
-        power: float = 1.0,
-        center: bool = True,
-        pad_mode: str = "reflect",
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__()
-        if power <= 0:
-            raise ArgumentError(f"Spectrogram: expected power above 0, got {power}")
-        self.power = power
-        self._frames: dict[str, Any] = {
-            "n_fft": n_fft,
-            "hop_length": hop_length,
-            "win_length": n_fft if win_length is None else win_length,
-            "center": center,
-            "pad_mode": pad_mode,
-        }
-        weights = get_window(window, self._frames["win_length"], True, dtype)
+    hop_length: int | None = 512
+    power: float = 1.0
+
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        self.power = given["power"]
+        if self.power <= 0:
+            raise ArgumentError(f"Spectrogram: expected power above 0, got {self.power}")
+        told = ("n_fft", "hop_length", "win_length", "center", "pad_mode")
+        self._frames: dict[str, Any] = {name: given[name] for name in told}
+        if given["win_length"] is None:
+            self._frames["win_length"] = given["n_fft"]
+        length = self._frames["win_length"]
+        weights = get_window(given["window"], length, True, given["dtype"])
         self.register_buffer("fft_window", weights)
 
     @_FEATURES
@@ -81,33 +135,21 @@ class Spectrogram(Layer):
 
 
 @_FEATURES
-class MelSpectrogram(Layer):
+@from_fields
+class MelSpectrogram(_Typed, _Bands, _Frames, _Sound, Layer):
     """The energies of bands that are heard as equally wide, in frames, [..., n_mels, frames]."""
 
-    def __init__(
-        self,
-        sr: int = 22050,
-        n_fft: int = 2048,
-        hop_length: int | None = 512,
-        win_length: int | None = None,
-        window: str = "hann",
-        power: float = 2.0,
-        center: bool = True,
-        pad_mode: str = "reflect",
-        n_mels: int = 64,
-        f_min: float = 50.0,
-        f_max: float | None = None,
-        htk: bool = False,
-        norm: str | float = "slaney",
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__()
-        self._spectrogram = Spectrogram(
-            n_fft, hop_length, win_length, window, power, center, pad_mode, dtype
-        )
-        self.n_mels, self.f_min, self.f_max = n_mels, f_min, sr / 2 if f_max is None else f_max
-        self.htk, self.norm = htk, norm
-        bands = compute_fbank_matrix(sr, n_fft, n_mels, f_min, self.f_max, htk, norm, dtype)
+    n_fft: int = 2048
+    hop_length: int | None = 512
+
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        self._spectrogram = _part(Spectrogram, given)
+        if given["f_max"] is None:
+            given["f_max"] = given["sr"] / 2
+        vars(self).update({name: given[name] for name in fields_of(_Bands)})
+        of_sound = given["sr"], given["n_fft"], self.n_mels, self.f_min, self.f_max
+        bands = compute_fbank_matrix(*of_sound, self.htk, self.norm, given["dtype"])
         self.register_buffer("fbank_matrix", bands)
 
     @_FEATURES
@@ -117,33 +159,14 @@ class MelSpectrogram(Layer):
 
 
 @_FEATURES
-class LogMelSpectrogram(Layer):
+@from_fields
+class LogMelSpectrogram(_Typed, _Decibels, _Bands, _Frames, _Sound, Layer):
     """The energies of bands that are heard as equally wide, in decibels, [..., n_mels, frames]."""
 
-    def __init__(
-        self,
-        sr: int = 22050,
-        n_fft: int = 512,
-        hop_length: int | None = None,
-        win_length: int | None = None,
-        window: str = "hann",
-        power: float = 2.0,
-        center: bool = True,
-        pad_mode: str = "reflect",
-        n_mels: int = 64,
-        f_min: float = 50.0,
-        f_max: float | None = None,
-        htk: bool = False,
-        norm: str | float = "slaney",
-        ref_value: float = 1.0,
-        amin: float = 1e-10,
-        top_db: float | None = None,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__()
-        of_sound = sr, n_fft, hop_length, win_length, window, power, center, pad_mode
-        self._melspectrogram = MelSpectrogram(*of_sound, n_mels, f_min, f_max, htk, norm, dtype)
-        self.ref_value, self.amin, self.top_db = ref_value, amin, top_db
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        self._melspectrogram = _part(MelSpectrogram, given)
+        vars(self).update({name: given[name] for name in fields_of(_Decibels)})
 
     @_FEATURES
     def forward(self, x: Tensor) -> Tensor:
@@ -152,7 +175,8 @@ class LogMelSpectrogram(Layer):
 
 
 @_FEATURES
-class MFCC(Layer):
+@from_fields
+class MFCC(_Typed, _Decibels, _Bands, _Frames, _Coefficients, Layer):
     """Cosine transforms of the energies of bands in decibels, [..., n_mfcc, frames] (Davis and
     Mermelstein, Comparison of parametric representations for monosyllabic word recognition, 1980).
 
@@ -163,34 +187,13 @@ class MFCC(Layer):
         ArgumentError: ``n_mfcc`` is above ``n_mels``.
     """
 
-    def __init__(
-        self,
-        sr: int = 22050,
-        n_mfcc: int = 40,
-        n_fft: int = 512,
-        hop_length: int | None = None,
-        win_length: int | None = None,
-        window: str = "hann",
-        power: float = 2.0,
-        center: bool = True,
-        pad_mode: str = "reflect",
-        n_mels: int = 64,
-        f_min: float = 50.0,
-        f_max: float | None = None,
-        htk: bool = False,
-        norm: str | float = "slaney",
-        ref_value: float = 1.0,
-        amin: float = 1e-10,
-        top_db: float | None = None,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__()
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        n_mfcc, n_mels = given["n_mfcc"], given["n_mels"]
         if n_mfcc > n_mels:
             raise ArgumentError(f"MFCC: expected n_mfcc up to n_mels={n_mels}, got {n_mfcc}")
-        of_sound = sr, n_fft, hop_length, win_length, window, power, center, pad_mode
-        of_bands = n_mels, f_min, f_max, htk, norm, ref_value, amin, top_db
-        self._log_melspectrogram = LogMelSpectrogram(*of_sound, *of_bands, dtype)
-        self.register_buffer("dct_matrix", create_dct(n_mfcc, n_mels, dtype=dtype))
+        self._log_melspectrogram = _part(LogMelSpectrogram, given)
+        self.register_buffer("dct_matrix", create_dct(n_mfcc, n_mels, dtype=given["dtype"]))
 
     @_FEATURES
     def forward(self, x: Tensor) -> Tensor:
