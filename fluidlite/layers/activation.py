@@ -19,13 +19,9 @@ if TYPE_CHECKING:
 _unary = OperatorLayers(UNARY)
 
 
-tanh: Layer = _unary("tanh(x, name)")
-tanh_shrink: Layer = _unary("tanh_shrink(x, name)")
-sigmoid: Layer = _unary("sigmoid(x, name)")
-logsigmoid: Layer = _unary("logsigmoid(x, name)")
-softplus: Layer = _unary("softplus(x, name)")
-softsign: Layer = _unary("softsign(x, name)")
-relu: Layer = _unary("relu(x, name)")
+tanh, tanh_shrink, sigmoid, logsigmoid, softplus, softsign, relu = _unary.each(
+    "tanh tanh_shrink sigmoid logsigmoid softplus softsign relu", "x, name"
+)
 relu6: Layer = _unary("relu6(x, threshold, name)")
 brelu: Layer = _unary("brelu(x, t_min, t_max, name)")
 

@@ -134,6 +134,7 @@ class OperatorLayers:
         stops: Collection[str] = (),
         is_stopped: bool = False,
         is_named: bool = False,
+        module: str | None = None,
         **fixed: Any,
     ) -> Callable[..., Variable]:
         """The layer; it belongs to the module that calls this.
@@ -144,12 +145,12 @@ class OperatorLayers:
             stops: parameters whose variables get no gradient.
             is_stopped: whether no gradient flows through the result; the user's ``cond`` stays.
             is_named: whether the result has the name that the user gives the layer.
+            module: another module that it belongs to.
             fixed: values of attributes.
         """
         signature, _, docstring = inspect.cleandoc(text).partition("\n\n")
-        module = sys._getframe(1).f_globals["__name__"]
         form = _Form(
-            module,
+            module or sys._getframe(1).f_globals["__name__"],
             *_head(signature),
             docstring,
             self.family,
@@ -161,6 +162,18 @@ class OperatorLayers:
             fixed,
         )
         return _deferred(form, stem)
+
+    def each(self, names: str, parameters: str, **options: Any) -> tuple[Layer, ...]:
+        """Layers that take the same; they belong to the module that calls this.
+
+        Args:
+            names: of the layers.
+            parameters: what stands in parentheses behind each name.
+            options: what :meth:`__call__` takes besides.
+        """
+        module = sys._getframe(1).f_globals["__name__"]
+        texts = [f"{name}({parameters})" for name in names.split()]
+        return tuple(self(text, module=module, **options) for text in texts)
 
     #: the layer of an operator that has several results
     several: Final = cast("Callable[..., Callable[..., tuple[Variable, ...]]]", __call__)

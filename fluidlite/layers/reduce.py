@@ -42,18 +42,16 @@ def _over(dim: Dims = None, keep_dim: bool = False) -> dict[str, Any]:
 _reduction = OperatorLayers(_REDUCTION, _over)
 _truths = OperatorLayers(_TRUTHS, _over)
 
-reduce_sum: Layer = _reduction("reduce_sum(input: X, dim, keep_dim, name)")
+reduce_sum, reduce_max, reduce_min, reduce_prod = _reduction.each(
+    "reduce_sum reduce_max reduce_min reduce_prod", "input: X, dim, keep_dim, name"
+)
 reduce_mean: Layer = _reduction("""
     reduce_mean(input: X, dim, keep_dim, name)
 
     Args:
         input: a float variable.
 """)
-reduce_max: Layer = _reduction("reduce_max(input: X, dim, keep_dim, name)")
-reduce_min: Layer = _reduction("reduce_min(input: X, dim, keep_dim, name)")
-reduce_prod: Layer = _reduction("reduce_prod(input: X, dim, keep_dim, name)")
-reduce_all: Layer = _truths("reduce_all(input: X, dim, keep_dim, name)")
-reduce_any: Layer = _truths("reduce_any(input: X, dim, keep_dim, name)")
+reduce_all, reduce_any = _truths.each("reduce_all reduce_any", "input: X, dim, keep_dim, name")
 mean: Layer = operator_layer("""
     mean(x, name)
 

@@ -25,22 +25,13 @@ UNARY = LAYERS.extended(
 _unary = OperatorLayers(UNARY)
 
 
-exp: Layer = _unary("exp(x, name)")
-log: Layer = _unary("log(x, name)")
+exp, log, sqrt, rsqrt, square, reciprocal, abs, ceil, floor, round, sin, cos, asin, acos, atan = (
+    _unary.each(
+        "exp log sqrt rsqrt square reciprocal abs ceil floor round sin cos asin acos atan",
+        "x, name",
+    )
+)
 log1p: Layer = _unary("log1p(x, out, name)")
-sqrt: Layer = _unary("sqrt(x, name)")
-rsqrt: Layer = _unary("rsqrt(x, name)")
-square: Layer = _unary("square(x, name)")
-reciprocal: Layer = _unary("reciprocal(x, name)")
-abs: Layer = _unary("abs(x, name)")
-ceil: Layer = _unary("ceil(x, name)")
-floor: Layer = _unary("floor(x, name)")
-round: Layer = _unary("round(x, name)")
-sin: Layer = _unary("sin(x, name)")
-cos: Layer = _unary("cos(x, name)")
-asin: Layer = _unary("asin(x, name)")
-acos: Layer = _unary("acos(x, name)")
-atan: Layer = _unary("atan(x, name)")
 erf: Layer = _unary("erf(x)")
 pow: Layer = _unary("""
     pow(x, factor: factor | FactorTensor, name)
