@@ -21,7 +21,7 @@ from ..ground.values import LoDTensor, SelectedRows
 from ..inspect import show
 from ..inspect.commands import register
 from ..inspect.scan import Scan, scan, scan_values, with_unread
-from ..inspect.sequence_options import add_sequences, lengths_of, zeros_in_sequences
+from ..inspect.sequence_options import add_repeated, add_sequences, lengths_of, zeros_in_sequences
 from ..io.contents import Contents, read, saved_names
 from ..io.conversion import checked_format, left_out, write_contents
 from ..io.inference import inference_program
@@ -163,13 +163,8 @@ def command_parser() -> argparse.ArgumentParser:
     conversion.add_argument(
         "--to", choices=[*_WRITTEN], metavar="FORMAT", help="the format, where no ending says it"
     )
-    conversion.add_argument(
-        "--shape",
-        action="append",
-        default=[],
-        metavar="NAME=2,3",
-        help="of what is fed to a model of ONNX or NumPy; -1 for a size that stays unknown",
-    )
+    about = "of what is fed to a model of ONNX or NumPy; -1 for a size that stays unknown"
+    add_repeated(conversion, "--shape", about, metavar="NAME=2,3")
     add_sequences(conversion, "a model of ONNX is fed")
     conversion.add_argument(
         "--opset", type=int, default=OPSET, help=f"the version of ONNX's operators; {OPSET}"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 from ..ground.console import complain
 from ..ground.interrupts import as_python_does
+from ..inspect.sequence_options import add_repeated
 from ..opdef.effect import KINDS
 from . import AliasError, install, rewriting
 from .editions import EDITIONS
@@ -44,13 +45,8 @@ def parser() -> argparse.ArgumentParser:
     argument_parser.add_argument(
         "--force", action="store_true", help="even where another paddle or oneflow can be imported"
     )
-    argument_parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        choices=[*KINDS],
-        help="an effect that programs which the script reads may have",
-    )
+    about = "an effect that programs which the script reads may have"
+    add_repeated(argument_parser, "--allow", about, choices=[*KINDS])
     argument_parser.add_argument(
         "--paddle",
         choices=EDITIONS,

@@ -81,10 +81,10 @@ def need_one_of(owner: str, **given: object) -> None:
 
     Args:
         owner: whose arguments.
-        given: two of them by name; None for one that is not there.
+        given: two of them by name; None for one that is missing.
 
     Raises:
-        ArgumentError: not one of them is there.
+        ArgumentError: both are there, or neither.
     """
     count = sum(value is not None for value in given.values())
     if count != 1:

@@ -42,7 +42,14 @@ from .html import to_html
 from .limits import GIB, little_memory
 from .picture import draw
 from .planning import PLAN_EXAMPLES, add_arguments, described, plan_of
-from .sequence_options import Lengths, add_sequences, in_sequences, lengths_of, one_sequence
+from .sequence_options import (
+    Lengths,
+    add_repeated,
+    add_sequences,
+    in_sequences,
+    lengths_of,
+    one_sequence,
+)
 from .stepping import Trace, trace
 from .summary import summary
 
@@ -123,29 +130,14 @@ def register(commands: Any) -> None:
 
     running = add_command(commands, "run", "run a program, or a script of fluid 1.8", _RUN)
     running.add_argument("path", metavar="FILE", help=f"{_FILE}, or a script")
-    running.add_argument(
-        "--feed",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="what a variable is fed; once for each",
-    )
-    running.add_argument(
-        "--fetch",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a variable to be printed; what the program fetches where none is named",
-    )
+    about = "what a variable is fed; once for each"
+    add_repeated(running, "--feed", about, metavar="NAME=VALUE")
+    about = "a variable to be printed; what the program fetches where none is named"
+    add_repeated(running, "--fetch", about, metavar="NAME")
     add_sequences(running, "it is fed")
     running.add_argument("--startup", metavar="FILE", help="a program to run before")
-    running.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        choices=[*KINDS],
-        help="an effect that the program may have",
-    )
+    about = "an effect that the program may have"
+    add_repeated(running, "--allow", about, choices=[*KINDS])
     running.add_argument("--save", metavar="FILE.npz", help="write what was fetched")
     running.add_argument("--json", action="store_true", help="print it for scripts")
     running.add_argument("--trace", action="store_true", help="print every value on the way")

@@ -19,6 +19,18 @@ from ..lod_tensor import create_lod_tensor
 Lengths = Mapping[str, list[list[int]]]
 
 
+def add_repeated(parser: argparse.ArgumentParser, option: str, about: str, **more: Any) -> None:
+    """Add an option that may be given several times; what is given is a list.
+
+    Args:
+        parser: of the command.
+        option: its name.
+        about: what the help says of it.
+        more: what ``ArgumentParser.add_argument`` takes besides.
+    """
+    parser.add_argument(option, action="append", default=[], help=about, **more)
+
+
 def add_sequences(parser: argparse.ArgumentParser, about: str) -> None:
     """Add the option to a command.
 
@@ -26,13 +38,12 @@ def add_sequences(parser: argparse.ArgumentParser, about: str) -> None:
         parser: of the command.
         about: what is fed, in a few words.
     """
-    parser.add_argument(
+    add_repeated(
+        parser,
         "--sequences",
-        action="append",
-        default=[],
-        metavar="NAME=2,3",
-        help=f"the lengths of the sequences that {about}; several levels, outer one first, as "
+        f"the lengths of the sequences that {about}; several levels, outer one first, as "
         "NAME=2,1/3,2,4",
+        metavar="NAME=2,3",
     )
 
 

@@ -49,14 +49,7 @@ def _axes(axis: Any, ndim: int) -> Any:
 
 
 def _reduction(type: str, through: str | None = None) -> Any:
-    def form(
-        graph: OnnxGraph,
-        x: Any,
-        axis: Any = None,
-        dtype: Any = None,
-        keepdims: Any = False,
-        **_: Any,
-    ) -> Any:
+    def form(graph: OnnxGraph, x: Any, axis: Any = None, dtype: Any = None, **named: Any) -> Any:
         axes = _axes(axis, x.ndim)
         if through is not None:
             x = graph.like(x, through)
@@ -66,7 +59,7 @@ def _reduction(type: str, through: str | None = None) -> Any:
             x = graph.like(x, np.int64)
         elif type == "ReduceMean" and x.dtype.kind != "f":
             x = graph.like(x, np.float64)
-        found = graph.node(type, [x, axes], keepdims=int(bool(keepdims)))
+        found = graph.node(type, [x, axes], keepdims=int(bool(named.get("keepdims"))))
         return graph.Cast(found, to=9) if through is not None else found
 
     return form

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
 
 from ..errors import ArgumentError
 from ..ground.console import say
@@ -18,6 +19,30 @@ from ..ir.program import Program
 from ..ir.variable import Variable
 from . import graphs
 from .graphs import Graph, Node
+
+R = TypeVar("R")
+
+
+def _of_node(method: Callable[[Node], R]) -> Callable[[IrNode], R]:
+    """A method of what a node of the graph says."""
+
+    @wraps(method)
+    def asked(self: IrNode) -> R:
+        return method(self.node)
+
+    asked.__qualname__ = f"IrNode.{method.__name__}"
+    return asked
+
+
+def _of_declared(method: Callable[[VarDesc], R]) -> Callable[[IrVarNode], R]:
+    """A method of what the graph declares a variable to be."""
+
+    @wraps(method)
+    def asked(self: IrVarNode) -> R:
+        return method(self._declared())
+
+    asked.__qualname__ = f"IrVarNode.{method.__name__}"
+    return asked
 
 
 class IrNode(Described):
@@ -41,45 +66,16 @@ class IrNode(Described):
     def __hash__(self) -> int:
         return hash(self.node)
 
-    def name(self) -> str:
-        """The variable's name, or the operator's type."""
-        return self.node.name()
-
-    def node_type(self) -> graphs.NodeType:
-        """What the node is."""
-        return self.node.node_type()
-
-    def var(self) -> VarDesc | None:
-        """The variable's description."""
-        return self.node.var()
-
-    def op(self) -> OpDesc:
-        """The operator's description."""
-        return self.node.op()
-
-    def id(self) -> int:
-        """The node's number."""
-        return self.node.id()
-
-    def is_op(self) -> bool:
-        """Whether it is an operator."""
-        return self.node.is_op()
-
-    def is_var(self) -> bool:
-        """Whether it is a variable."""
-        return self.node.is_var()
-
-    def is_ctrl_var(self) -> bool:
-        """Whether it only says which of two operators is first."""
-        return self.node.is_ctrl_var()
-
-    def clear_inputs(self) -> None:
-        """Let nothing be linked to it."""
-        self.node.clear_inputs()
-
-    def clear_outputs(self) -> None:
-        """Let it be linked to nothing."""
-        self.node.clear_outputs()
+    id = _of_node(Node.id)
+    name = _of_node(Node.name)
+    node_type = _of_node(Node.node_type)
+    is_op = _of_node(Node.is_op)
+    is_var = _of_node(Node.is_var)
+    is_ctrl_var = _of_node(Node.is_ctrl_var)
+    var = _of_node(Node.var)
+    op = _of_node(Node.op)
+    clear_inputs = _of_node(Node.clear_inputs)
+    clear_outputs = _of_node(Node.clear_outputs)
 
     def append_input(self, node: IrNode) -> None:
         """Link another node to this one."""
@@ -138,21 +134,10 @@ class IrVarNode(IrNode):
         """Declare another shape."""
         self._declared().set_shape(shape)
 
-    def persistable(self) -> bool:
-        """Whether its value stays in the scope between runs."""
-        return self._declared().persistable()
-
-    def type(self) -> Kind:
-        """What the variable holds."""
-        return self._declared().type()
-
-    def dtype(self) -> Any:
-        """The element type."""
-        return self._declared().dtype()
-
-    def shape(self) -> list[int]:
-        """The sizes; -1 where unknown."""
-        return self._declared().shape()
+    persistable = _of_declared(VarDesc.persistable)
+    type = _of_declared(VarDesc.type)
+    dtype = _of_declared(VarDesc.dtype)
+    shape = _of_declared(VarDesc.shape)
 
 
 class IrOpNode(IrNode):

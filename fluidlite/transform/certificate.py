@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
@@ -219,22 +219,20 @@ class Certificate:
         yield from (f"fed: {name} = {digest}" for name, digest in self.fed)
         if self.not_asked:
             yield f"parameters without a gradient: {', '.join(self.not_asked)}"
-        yield "gradients:"
-        yield from (f"  {each}" for each in self.gradients)
-        yield "operators:"
-        yield from (f"  {each}" for each in self.operators)
-        if self.idle:
-            yield "gradient operators that no gradient above depends on:"
-            yield from (f"  {each}" for each in self.idle)
-        if self.held_constant:
-            yield "operators whose results are held constant, as in fluid, although they change:"
-            yield from (f"  {each}" for each in self.held_constant)
-        if self.untaken:
-            yield "blocks that did not run:"
-            yield from (f"  {each}" for each in self.untaken)
-        if self.changed:
-            yield "written anew behind the gradients, which is not certified:"
-            yield from (f"  {each}" for each in self.changed)
+        lists: dict[str, Sequence[object]] = {
+            "gradients": self.gradients,
+            "operators": self.operators,
+            "gradient operators that no gradient above depends on": self.idle,
+            "operators whose results are held constant, as in fluid, although they change": (
+                self.held_constant
+            ),
+            "blocks that did not run": self.untaken,
+            "written anew behind the gradients, which is not certified": self.changed,
+        }
+        for title, listed in lists.items():
+            if listed or title in ("gradients", "operators"):
+                yield f"{title}:"
+                yield from (f"  {each}" for each in listed)
 
 
 def digest_of(program: Program) -> str:

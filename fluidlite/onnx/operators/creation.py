@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -71,31 +71,38 @@ _window("BlackmanWindow", 0.42, -0.5, 0.08)
 
 
 @dataclass(frozen=True)
-class NormalNumbers:
+class DrawnNumbers:
+    """Random numbers of an operator here, whose attributes are fields by their names there."""
+
+    seed: float = 0.0
+    operator: ClassVar[str]
+    attributes: ClassVar[dict[str, str]]
+
+    def drawn(self, f: Any, dtype: Any, **shape: Any) -> Any:
+        """A tensor of them."""
+        attrs = {ours: getattr(self, theirs) for ours, theirs in self.attributes.items()}
+        draw = getattr(f, self.operator)
+        return draw(**shape, **attrs, seed=int(self.seed), dtype=as_dtype(dtype))
+
+
+@dataclass(frozen=True)
+class NormalNumbers(DrawnNumbers):
     """Random numbers around a mean."""
 
     mean: float = 0.0
     scale: float = 1.0
-    seed: float = 0.0
-
-    def drawn(self, f: Any, dtype: Any, **shape: Any) -> Any:
-        """A tensor of them."""
-        attrs = dict(mean=self.mean, std=self.scale, seed=int(self.seed))
-        return f.gaussian_random(**shape, **attrs, dtype=as_dtype(dtype))
+    operator = "gaussian_random"
+    attributes: ClassVar[dict[str, str]] = {"mean": "mean", "std": "scale"}
 
 
 @dataclass(frozen=True)
-class UniformNumbers:
+class UniformNumbers(DrawnNumbers):
     """Random numbers between bounds."""
 
     low: float = 0.0
     high: float = 1.0
-    seed: float = 0.0
-
-    def drawn(self, f: Any, dtype: Any, **shape: Any) -> Any:
-        """A tensor of them."""
-        attrs = dict(min=self.low, max=self.high, seed=int(self.seed))
-        return f.uniform_random(**shape, **attrs, dtype=as_dtype(dtype))
+    operator = "uniform_random"
+    attributes: ClassVar[dict[str, str]] = {"min": "low", "max": "high"}
 
 
 def _shape_of(f: Any, x: Any) -> dict[str, Any]:
@@ -105,7 +112,7 @@ def _shape_of(f: Any, x: Any) -> dict[str, Any]:
     return dict(ShapeTensor=f.shape(x), shape=list(f.sizes(x)))
 
 
-def _random(name: str, numbers: NormalNumbers | UniformNumbers) -> None:
+def _random(name: str, numbers: DrawnNumbers) -> None:
     """Random numbers of a shape, and of that of a value."""
 
     def build(f: Any, *, shape: Any, dtype: int = 1, how: Any = numbers) -> Any:

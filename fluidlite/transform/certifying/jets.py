@@ -47,6 +47,16 @@ def _of_arrays(method: Callable[[Dual, Any], Any]) -> Callable[[Dual, Any], Any]
     return either
 
 
+def _reflected(method: Callable[[Dual, Any], Any]) -> Callable[[Dual, Any], Any]:
+    """The method of two operands where the dual number is the second one."""
+
+    @_of_arrays
+    def reflected(self: Dual, other: Any) -> Any:
+        return method(lifted(self.field, other), self)
+
+    return reflected
+
+
 class Dual(Elements):
     """An array of numbers that kernels compute with as with NumPy's.
 
@@ -208,28 +218,8 @@ class Dual(Elements):
         return _both(_over, self, other)
 
     @_of_arrays
-    def __radd__(self, other: Any) -> Dual:
-        return _both(_plus, lifted(self.field, other), self)
-
-    @_of_arrays
-    def __rsub__(self, other: Any) -> Dual:
-        return _both(_plus, lifted(self.field, other), -self)
-
-    @_of_arrays
-    def __rmul__(self, other: Any) -> Dual:
-        return _both(_times, lifted(self.field, other), self)
-
-    @_of_arrays
-    def __rtruediv__(self, other: Any) -> Dual:
-        return _both(_over, lifted(self.field, other), self)
-
-    @_of_arrays
     def __matmul__(self, other: Any) -> Dual:
         return multiplied(self, other)
-
-    @_of_arrays
-    def __rmatmul__(self, other: Any) -> Dual:
-        return multiplied(lifted(self.field, other), self)
 
     def __neg__(self) -> Dual:
         return _both(_negative, self)
@@ -244,9 +234,8 @@ class Dual(Elements):
     def __pow__(self, other: Any) -> Dual:
         return power(self, other)
 
-    @_of_arrays
-    def __rpow__(self, other: Any) -> Dual:
-        return power(lifted(self.field, other), self)
+    __radd__, __rsub__, __rmul__ = map(_reflected, (__add__, __sub__, __mul__))
+    __rtruediv__, __rmatmul__, __rpow__ = map(_reflected, (__truediv__, __matmul__, __pow__))
 
     @_of_arrays
     def __floordiv__(self, other: Any) -> Dual:

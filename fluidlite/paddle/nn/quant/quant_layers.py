@@ -123,29 +123,12 @@ def rounded_by_moving_scale(layer: Any, input: Tensor, rate: float, bits: int) -
     )
 
 
-@_OPTIONS
-class FakeQuantAbsMax(TensorLayer):
-    """Rounding to what whole numbers stand for, the largest for the largest input.
+class _LargestRounding(TensorLayer):
+    """Rounding by the largest number of an input."""
 
-    >>> from fluidlite import paddle
-    >>> from fluidlite.paddle.nn.quant.quant_layers import FakeQuantAbsMax
-    >>> FakeQuantAbsMax()(paddle.to_tensor([127.0, 1.4])).tolist()
-    [127.0, 1.0]
-    """
-
-    def __init__(
-        self,
-        name: str | None = None,
-        quant_bits: int = 8,
-        dtype: str = "float32",
-        quant_on_weight: bool = False,
-        reduce_type: str | None = None,
-    ) -> None:
-        super().__init__()
-        self._bits = quant_bits
-        self._keeps_scale = quant_on_weight
-        if quant_on_weight:
-            kept(self, "scale", name, dtype, 0.001)
+    def begin(self, given: dict[str, Any]) -> None:
+        TensorLayer.__init__(self)
+        self._bits, self._keeps_scale = given["quant_bits"], given["quant_on_weight"]
 
     def _rounded(self, input: Tensor, type: str, **attrs: Any) -> Tensor:
         outs = getattr(eager, type).all(input, bit_length=self._bits, **attrs)
@@ -154,37 +137,61 @@ class FakeQuantAbsMax(TensorLayer):
         made: Tensor = outs["Out"]
         return made
 
+
+@_OPTIONS
+@from_fields
+class FakeQuantAbsMax(_LargestRounding):
+    """Rounding to what whole numbers stand for, the largest for the largest input.
+
+    >>> from fluidlite import paddle
+    >>> from fluidlite.paddle.nn.quant.quant_layers import FakeQuantAbsMax
+    >>> FakeQuantAbsMax()(paddle.to_tensor([127.0, 1.4])).tolist()
+    [127.0, 1.0]
+    """
+
+    name: str | None = None
+    quant_bits: int = 8
+    dtype: str = "float32"
+    quant_on_weight: bool = False
+    reduce_type: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        super().begin(given)
+        if self._keeps_scale:
+            kept(self, "scale", given["name"], given["dtype"], 0.001)
+
     def forward(self, input: Tensor) -> Tensor:
         """The input, rounded."""
         return self._rounded(input, "fake_quantize_dequantize_abs_max")
 
 
 @_OPTIONS
-class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
+@from_fields
+class FakeQuantChannelWiseAbsMax(_LargestRounding):
     """Rounding of a weight, each slice of which has a scale of its own.
 
     Raises:
         ArgumentError: it is not on a weight, or the count of slices is not said.
     """
 
-    def __init__(
-        self,
-        name: str | None = None,
-        channel_num: int | None = None,
-        quant_bits: int = 8,
-        quant_axis: int = 0,
-        dtype: str = "float32",
-        quant_on_weight: bool = False,
-        reduce_type: str | None = None,
-    ) -> None:
-        if not quant_on_weight or channel_num is None:
+    name: str | None = None
+    channel_num: int | None = None
+    quant_bits: int = 8
+    quant_axis: int = 0
+    dtype: str = "float32"
+    quant_on_weight: bool = False
+    reduce_type: str | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        on_weight, count = given["quant_on_weight"], given["channel_num"]
+        if not on_weight or count is None:
             raise ArgumentError(
                 "expected quant_on_weight=True and channel_num, as only weights have slices; got "
-                f"{quant_on_weight} and {channel_num}"
+                f"{on_weight} and {count}"
             )
-        super().__init__(name, quant_bits, dtype)
-        self._axis, self._keeps_scale = quant_axis, True
-        kept(self, "scale", name, dtype, 0.0, channel_num)
+        super().begin(given)
+        self._axis = given["quant_axis"]
+        kept(self, "scale", given["name"], given["dtype"], 0.0, count)
 
     def forward(self, input: Tensor) -> Tensor:
         """The weight, rounded."""
@@ -192,25 +199,29 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
         return self._rounded(input, type, quant_axis=self._axis)
 
 
-@_OPTIONS
-class FakeQuantMovingAverageAbsMax(TensorLayer):
+class _MovingRounding(TensorLayer):
     """Rounding whose scale is a moving mean of the largest input."""
 
-    def __init__(
-        self,
-        name: str | None = None,
-        moving_rate: float = 0.9,
-        quant_bits: int = 8,
-        dtype: str = "float32",
-        reduce_type: str | None = None,
-    ) -> None:
-        super().__init__()
-        self._rate, self._bits = moving_rate, quant_bits
-        moving_scale(self, name, dtype)
+    def begin(self, given: dict[str, Any]) -> None:
+        TensorLayer.__init__(self)
+        self._rate, self._bits = given["moving_rate"], given.get("quant_bits", 8)
+        moving_scale(self, given["name"], given["dtype"])
 
     def forward(self, input: Tensor) -> Tensor:
         """The input, rounded; the scale moves in training."""
         return rounded_by_moving_scale(self, input, self._rate, self._bits)
+
+
+@_OPTIONS
+@from_fields
+class FakeQuantMovingAverageAbsMax(_MovingRounding):
+    """Rounding whose scale is a moving mean of the largest input."""
+
+    name: str | None = None
+    moving_rate: float = 0.9
+    quant_bits: int = 8
+    dtype: str = "float32"
+    reduce_type: str | None = None
 
 
 @from_fields
@@ -240,11 +251,8 @@ class MovingAverageAbsMaxScale(_OfEightBits, TensorLayer):
 
 @_OPTIONS
 @from_fields
-class QuantStub(_OfEightBits, FakeQuantMovingAverageAbsMax):
+class QuantStub(_OfEightBits, _MovingRounding):
     """A place in a model whose values are rounded."""
-
-    def begin(self, given: dict[str, Any]) -> None:
-        FakeQuantMovingAverageAbsMax.__init__(self, **given)
 
 
 @_OPTIONS
