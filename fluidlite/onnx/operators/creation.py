@@ -71,7 +71,7 @@ _window("BlackmanWindow", 0.42, -0.5, 0.08)
 
 
 @dataclass(frozen=True)
-class DrawnNumbers:
+class RandomNumbers:
     """Random numbers of an operator here, whose attributes are fields by their names there."""
 
     seed: float = 0.0
@@ -86,7 +86,7 @@ class DrawnNumbers:
 
 
 @dataclass(frozen=True)
-class NormalNumbers(DrawnNumbers):
+class NormalNumbers(RandomNumbers):
     """Random numbers around a mean."""
 
     mean: float = 0.0
@@ -96,7 +96,7 @@ class NormalNumbers(DrawnNumbers):
 
 
 @dataclass(frozen=True)
-class UniformNumbers(DrawnNumbers):
+class UniformNumbers(RandomNumbers):
     """Random numbers between bounds."""
 
     low: float = 0.0
@@ -112,7 +112,7 @@ def _shape_of(f: Any, x: Any) -> dict[str, Any]:
     return dict(ShapeTensor=f.shape(x), shape=list(f.sizes(x)))
 
 
-def _random(name: str, numbers: DrawnNumbers) -> None:
+def _random(name: str, numbers: RandomNumbers) -> None:
     """Random numbers of a shape, and of that of a value."""
 
     def build(f: Any, *, shape: Any, dtype: int = 1, how: Any = numbers) -> Any:
