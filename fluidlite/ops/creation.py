@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -127,8 +128,12 @@ class ConstantFill(Creation, abstract=True):
         raise AttributeValueError(f"expected a number in str_value, got {self.str_value!r}")
 
     def full(self, xp: Any, shape: Shape) -> Array:
-        """An array of the number."""
-        return xp.full(shape, self.number(), self.dtype.dtype)
+        """An array of the number; pages of zeros take no memory until somebody writes them."""
+        number, dtype = self.number(), self.dtype.dtype
+        is_real = not isinstance(number, complex)
+        if number == 0 and is_real and math.copysign(1, number) > 0:  # -0.0 has a bit that is 1
+            return xp.zeros(shape, dtype)
+        return xp.full(shape, number, dtype)
 
 
 class fill_constant(ConstantFill, ShapeFromTensors):

@@ -97,3 +97,11 @@ def test_other_c_libraries_are_left_alone(monkeypatch):
     assert not allocator.keep_freed_pieces.__wrapped__()
     monkeypatch.setattr(allocator, "_c_library", lambda: object())
     assert not allocator.give_back_freed_memory()
+
+
+def test_zeros_take_no_memory_before_they_are_written():
+    fluid.layers.create_global_var([4096, KIB], 0.0, "float32", persistable=True, name="moment")
+    before = resident()
+    fluid.Executor().run(fluid.default_startup_program())
+    assert resident() < before + (8 << 20)  # of 16 MB
+    assert not np.asarray(fluid.global_scope().find_var("moment").get_tensor())[:1].any()

@@ -25,6 +25,9 @@ def test_constant_has_the_value_in_the_element_type():
     same(f.fill_constant(shape=[1], value=3.0, dtype="bool"), [True], "bool")
     same(f.fill_constant(shape=[], value=3.0), 3.0, "float32")
     same(f.fill_constant(shape=[0, 2]), np.zeros([0, 2]), "float32")
+    same(f.fill_constant(shape=[2], dtype="complex64"), [0, 0], "complex64")
+    assert not np.signbit(f.fill_constant(shape=[1], value=0.0))
+    assert np.signbit(f.fill_constant(shape=[1], value=-0.0))
 
 
 def test_constant_as_a_text_is_exact():
