@@ -10,29 +10,20 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..ground.shaped import Shaped
-from ..opdef.definition import Op
-from ..opdef.operand import Operand
 from ..opdef.redefinition import redefinitions
-from ..opdef.spec import Spec
+from .inner_sweep import pulled_through
 from .mode import enable_grad, thread
 from .nodes import GradNode, NamedStep
+from .noting import Noted, Standing, swept_back
 from .pullback import OFTEN
-from .recompute import pulled_through
+from .recorded_rules import recorded
 from .recording import TensorRecord, caller, observed
-from .specialization import Specialization
-from .straight_line import (
-    AbstractValue,
-    NotStraight,
-    ShapeDtype,
-    StraightLine,
-    shape_dtype_of,
-    spec_of,
-)
+from .straight_line import AbstractValue, StraightLine, shape_dtype_of, spec_of
 from .sweep import BackwardPass, overwritten
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -123,7 +114,7 @@ class _Back(NamedTuple):
 class WrittenOut:
     """A function for arguments of certain forms; stands in place of a gradient rule, too."""
 
-    __slots__ = ("_back", "_parts", "forward", "function", "op", "reads")
+    __slots__ = ("_back", "_parts", "_recorded", "forward", "function", "op", "reads")
 
     def __init__(
         self,
@@ -141,6 +132,8 @@ class WrittenOut:
             self._parts[None] = back.line.function(back.takes, back.gives)
         self.reads: Sequence[int] = reads  #: the tensors among the arguments that backward reads
         self.op: NamedStep = NamedStep(function.__name__)
+        #: what is known of calls of the rule that are recorded, by the forms of what they take
+        self._recorded: dict[Any, Any] = {}
 
     @property
     def flows(self) -> bool:
@@ -185,15 +178,37 @@ class WrittenOut:
         for tensor, version in zip(tensors, versions):
             if tensor.version != version:
                 raise overwritten(node, tensor, tensor.version)
-        standing = {
-            id(t): t if edge is None or edge is t else t.results(t.array, edge, False)
+        standing = [
+            t if edge is None or edge is t else t.results(t.array, edge, False)
             for t, edge in zip(tensors, node.edges)
-        }
-        args = [standing.get(id(value), value) for value in saved.args]
-        named = {name: standing.get(id(value), value) for name, value in saved.named.items()}
-        with enable_grad():
-            out = self.function(*args, **named)
-        return pulled_through(sweep, node, [out], {0: cotangent}, take)
+        ]
+
+        within: Any = SimpleNamespace(recording=sweep.recording, results=sweep.results)
+
+        def called(stands: Sequence[Any]) -> Any:
+            by = dict(zip(map(id, tensors), stands))
+            named = {name: by.get(id(value), value) for name, value in saved.named.items()}
+            return self.function(*[by.get(id(value), value) for value in saved.args], **named)
+
+        def again(arguments: Sequence[Any]) -> list[tuple[int, Any]]:
+            *stands, flow = arguments
+            with enable_grad():
+                out = called(stands)
+            part: Any = SimpleNamespace(edges=tuple([t.edge for t in stands]), site=node.site)
+            return pulled_through(within, part, [out], {0: flow}, take)
+
+        def noting(line: Noted, arguments: Sequence[Any]) -> list[tuple[int, Any]]:
+            *values, flow = arguments
+            stands = [Standing(line, v, t, t.stop) for v, t in zip(values, standing, strict=True)]
+            flows = swept_back(line, line, {}, {id(called(stands).value): flow})
+            places = [k for k, t in enumerate(standing) if not t.stop]
+            places = [k for k in places if take is None or take[k]]
+            return [(k, flows.get(id(values[k]))) for k in places]
+
+        arguments = [*standing, cotangent]
+        if not sweep.recording:
+            return again(arguments)
+        return recorded(self._recorded, self.op.type, noting, again, arguments, sweep.results, take)
 
 
 def _forget(types: Any) -> None:
@@ -204,117 +219,10 @@ def _forget(types: Any) -> None:
 redefinitions.listeners.append(_forget)
 
 
-# -- writing out -----------------------------------------------------------------------------------
-
-
-class _Shape(tuple[int, ...]):
-    """A shape that is no key of anything that is kept for a shape of an array."""
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:
-        return hash(("abstract", *self))
-
-    def __eq__(self, other: object) -> bool:
-        return tuple.__eq__(self, other) if isinstance(other, tuple) else False
-
-
-class _Array(Shaped):
-    """What functions see of the array of a value without elements."""
-
-    __slots__ = ("_spec",)
-
-    def __init__(self, spec: Spec) -> None:
-        self._spec = spec
-
-    @property
-    def shape(self) -> _Shape:
-        """The sizes."""
-        return _Shape(self._spec.shape)
-
-    @property
-    def dtype(self) -> Any:
-        """The element type."""
-        return self._spec.dtype.dtype
-
-
-class _Standing(Operand):
-    """Stands in place of a tensor.
-
-    Args:
-        value: on the line.
-        like: the tensor, or one of its kind.
-        stop: whether no gradient flows through it.
-    """
-
-    __slots__ = ("_line", "like", "stop", "value")
-    origin = None
-
-    def __init__(self, line: _Noted, value: AbstractValue, like: Any, stop: bool) -> None:
-        self._line = line
-        self.value = value
-        self.like = like
-        self.stop = stop
-
-    @property
-    def array(self) -> _Array:
-        """Its shape and type."""
-        return _Array(self.value.spec)
-
-    @property
-    def shape(self) -> list[int]:
-        """The sizes."""
-        return list(self.value.spec.shape)
-
-    @property
-    def dtype(self) -> Any:
-        """The element type."""
-        return self.value.spec.dtype
-
-    @property
-    def promotion(self) -> Any:
-        """As that of the tensor."""
-        return self.like.promotion
-
-    @property
-    def appends(self) -> Callable[[Op, Mapping[str, Any]], dict[str, Any]]:
-        """Notes operators."""
-        return functools.partial(self._line.noted, self.like)
-
-
-class _Step(NamedTuple):
-    """An operator that was applied."""
-
-    op: Op
-    ins: dict[str, Any]
-    outs: dict[str, Any]
-
-
-class _Noted(StraightLine):
-    """Remembers operators for their gradients, too."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.steps: list[_Step] = []
-        self.flowing: set[int] = set()  #: by identity: values that depend on what wants a gradient
-
-    def noted(self, like: Any, op: Op, ins: Mapping[str, Any]) -> dict[str, Any]:
-        """Apply an operator to standing tensors and arrays."""
-        values = {slot: v.value if isinstance(v, _Standing) else v for slot, v in ins.items()}
-        outs = self.apply(op, values)
-        self.steps.append(_Step(op, values, outs))
-        if not self.flowing.isdisjoint(map(id, values.values())):
-            self.flowing.update(id(v) for v in outs.values() if v is not None)
-        return {
-            slot: None if v is None else _Standing(self, v, like, id(v) not in self.flowing)
-            for slot, v in outs.items()
-        }
-
-
 def _written(
     function: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]
 ) -> WrittenOut | None:
-    line = _Noted()
+    line = Noted()
     takes: list[AbstractValue] = []
     wants: list[bool] = []
 
@@ -326,10 +234,10 @@ def _written(
         wants.append(thread.recording and not value.stop)
         if wants[-1]:
             line.flowing.add(id(stands))
-        return _Standing(line, stands, value, value.stop)
+        return Standing(line, stands, value, value.stop)
 
     out = function(*map(standing, args), **{name: standing(v) for name, v in named.items()})
-    if not isinstance(out, _Standing):
+    if not isinstance(out, Standing):
         return None
     if id(out.value) not in line.flowing:
         forward = line.function(takes, (out.value,))
@@ -337,7 +245,7 @@ def _written(
     back = StraightLine()
     mirrors: dict[int, Any] = {}
     cotangent = back.value(out.value.spec)
-    flows = _sweep(line, back, mirrors, {id(out.value): cotangent})
+    flows = swept_back(line, back, mirrors, {id(out.value): cotangent})
     gives = [flows.get(id(value)) if want else None for value, want in zip(takes, wants)]
     made = [v for step in line.steps for v in step.outs.values() if v is not None]
     read = back.touched.union(v.origin for v in gives if v is not None and v.origin is not None)
@@ -348,59 +256,3 @@ def _written(
     if forward is None or back.function([*reads, cotangent], tuple(gives)) is None:
         return None
     return WrittenOut(function, forward, _Back(back, [*reads, cotangent], tuple(gives)), places)
-
-
-def _sweep(
-    line: _Noted, back: StraightLine, mirrors: dict[int, Any], flows: dict[int, Any]
-) -> dict[int, Any]:
-    """Cotangents of values by identity.
-
-    Args:
-        line: the operators.
-        back: takes those of their gradients.
-        mirrors: gets the values that stand there for those of the line, by identity.
-        flows: the first cotangents.
-    """
-
-    def mirrored(value: Any) -> Any:
-        if not isinstance(value, AbstractValue):
-            return value
-        if id(value) not in mirrors:
-            mirrors[id(value)] = back.value(value.spec, value.name)
-        return mirrors[id(value)]
-
-    for op, ins, outs in reversed(line.steps):
-        came = {slot: flows[id(v)] for slot, v in outs.items() if id(v) in flows}
-        operands = [ins.get(slot) for slot in op.input_slots]
-        mask = sum([1 << k for k, v in enumerate(operands) if id(v) in line.flowing])
-        plan = Specialization(op, list(map(_form, operands)), _forms(outs), None)
-        if not came or not mask or not plan.flows:
-            continue
-        pairs = plan.pullback(mask).on_line(
-            back,
-            {slot: mirrored(v) for slot, v in ins.items()},
-            {slot: mirrored(v) for slot, v in outs.items()},
-            came,
-        )
-        for place, flow in pairs:
-            if flow is not None:
-                old = flows.get(id(operands[place]))
-                flows[id(operands[place])] = (
-                    flow
-                    if old is None
-                    else back.combine("__add__", "elementwise_add", old, flow, False)
-                )
-    return flows
-
-
-def _form(value: Any) -> Any:
-    """The form of a value of a line, or of an array."""
-    if value is None:
-        return None
-    if isinstance(value, (list, tuple)):
-        raise NotStraight("a list of values")
-    return ShapeDtype(tuple(value.shape), np.dtype(getattr(value.dtype, "dtype", value.dtype)))
-
-
-def _forms(outs: Mapping[str, Any]) -> dict[str, Any]:
-    return {slot: _form(value) for slot, value in outs.items()}

@@ -21,6 +21,7 @@ from ..ground.docstrings import Family
 from ..opdef.operand import Operand, Operands, appends
 from .held_values import held, holding
 from .mode import enable_grad
+from .recorded_rules import RecordedPass
 from .recording import TensorRecord, call_site, eager
 from .sweep import BackwardPass, described, leading, node_of
 
@@ -85,7 +86,8 @@ def sweep_back(
     wanted = frozenset(t.edge for t in inputs or () if t.edge is not None)
     follow = None if inputs is None else leading([e for e, _ in starts], wanted, frozenset())
     release = not retain_graph and not create_graph
-    sweep = BackwardPass(create_graph, release, follow, wanted, results=tensors[0].results)
+    kind = RecordedPass if create_graph else BackwardPass
+    sweep = kind(create_graph, release, follow, wanted, results=tensors[0].results)
     _sweep(sweep, starts)
     if inputs is None:
         for leaf, gradient in sweep.leaves.items():
@@ -139,7 +141,8 @@ def gradients_of(
     follow = leading([edge for edge, _ in starts], wanted, stops)
     results = (outputs or inputs)[0].results
     release = not retain_graph and not create_graph  # a recorded gradient leads on into the graph
-    sweep = BackwardPass(create_graph, release, follow, wanted, stops, results)
+    kind = RecordedPass if create_graph else BackwardPass
+    sweep = kind(create_graph, release, follow, wanted, stops, results)
     _sweep(sweep, [(e, s) for e, s in starts if e in wanted or node_of(e) in follow])
     gradients = []
     for t in inputs:

@@ -177,13 +177,19 @@ class BackwardPass(CotangentSweep):
                 outs = self.outputs(node, out)
                 if self.results.flat_zeros:
                     return flat.gradients(self, node, values, outs, cotangent, take)
-                return how.gradients(rules, values, outs, cotangent, take)
+                return self.recorded(how, values, outs, cotangent, take)
             return how.gradients(kernels, values, out, cotangent, take)
         except FluidError as error:
             where = f"  in the gradient of {node.type}, which was called at {node.site}"
             if where in str(error):
                 raise
             raise with_context(error, where) from error.__cause__
+
+    def recorded(
+        self, how: Pullback, values: list[Any], outs: Any, cotangent: Any, take: Any
+    ) -> list[tuple[int, Any]]:
+        """Pairs of an input's place and its recorded cotangent."""
+        return how.gradients(rules, values, outs, cotangent, take)
 
     def _by_line(self, node: GradNode, how: Pullback, cotangent: Any, take: Any) -> Any:
         """The same by a rule that was written out; None where it is not for these values."""
