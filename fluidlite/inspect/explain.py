@@ -13,6 +13,7 @@ from ..ir.block import Block
 from ..ir.operator import Operator, OpRole
 from ..ir.program import default_main_program
 from ..ir.variable import Parameter, Variable
+from ..opdef.gradient import GRAD
 from .gradient_paths import GradientPaths, Passage, Stop
 
 _CLOSED = "every way to it is closed"
@@ -76,7 +77,8 @@ def explain_gradient(
     Args:
         var: the variable, or its name in the default main program.
         target: what is differentiated, a variable, its name, or several; when None, the losses that
-            ``append_backward`` or ``minimize`` was called with.
+            ``append_backward`` or ``minimize`` was called with, or else the targets of
+            ``gradients``.
 
     Returns:
         an explanation to print: the operators on the shortest way, with the lines that made them,
@@ -171,7 +173,8 @@ def _goals(variable: Variable, target: Any) -> list[Variable]:
         if not goals:
             raise ArgumentError(
                 f"the program has no loss that a gradient of {variable.name!r} could come from: "
-                f"call append_backward or minimize first, or say which variable it is: target=..."
+                f"call append_backward, minimize or gradients first, or say which variable it is: "
+                f"target=..."
             )
         return goals
     listed = list(target) if isinstance(target, (list, tuple)) else [target]
@@ -188,16 +191,23 @@ def _goals(variable: Variable, target: Any) -> list[Variable]:
 
 
 def _losses(block: Block) -> list[Variable]:
-    """What append_backward was called with: its seeds, and where nothing flows, what it marked."""
+    """What ``append_backward`` was called with: its seeds, and where nothing flows, what it marked;
+    what ``gradients`` was called with where there is no loss.
+    """
     names: dict[str, None] = {}
     for op in block.ops:
         if op.role == OpRole.BACKWARD | OpRole.LOSS:
-            names[op.first_output.partition("@GRAD")[0]] = None
+            names[op.first_output.partition(GRAD)[0]] = None
     for op in block.ops:
         if op.role & OpRole.LOSS and not op.role & OpRole.BACKWARD:
             written = op.output_arg_names
             if names.keys().isdisjoint(written):
                 names[written[0]] = None
+    if not names:
+        for op in block.ops:
+            seed = op.role & OpRole.BACKWARD and op.type == "fill_constant"  # zeros are no such
+            if seed and op.first_output.endswith(GRAD):
+                names[op.first_output.removesuffix(GRAD)] = None
     return [block.var_recursive(name) for name in names]
 
 

@@ -321,13 +321,23 @@ def test_the_loss_is_found_by_its_role():
     x = fed(shape=(2, 3))
     loss = layers.mean(layers.fc(x, 1))
     other = layers.mean(layers.exp(x))
-    with pytest.raises(ArgumentError, match="has no loss .* call append_backward or minimize"):
+    with pytest.raises(ArgumentError, match="append_backward, minimize or gradients first"):
         fluid.explain_gradient(x)
     fluid.optimizer.SGD(0.1).minimize(loss)
     found = fluid.explain_gradient(block().all_parameters()[0])
     assert found.targets == (loss.name,) and found.gradient == "fc_0.w_0@GRAD"
     fluid.append_backward(other)
     assert fluid.explain_gradient(x).targets == (loss.name, other.name)
+
+
+def test_targets_of_gradients_are_found_where_there_is_no_loss():
+    x = fluid.data("x", [3])
+    x.stop_gradient = False
+    doubled, squared = layers.scale(x, 2.0), layers.square(x)
+    (gradient,) = fluid.gradients([doubled, squared], [x])
+    explanation = fluid.explain_gradient(x)
+    assert explanation.targets == (doubled.name, squared.name)
+    assert explanation.gradient == gradient.name
 
 
 def test_a_loss_that_nothing_flows_from_is_found_too():
