@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..eager.engine import located
 from ..errors import DeviceError
 from ..ground import state
+from ..ground.fields import from_fields
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
@@ -34,6 +35,7 @@ class _Switches:
 _switches: state.StateSlot[_Switches] = state.slot("autocast", _Switches)
 
 
+@from_fields
 class autocast(Described):
     """A guard under which products on a graphics processor are computed in fewer bits.
 
@@ -53,13 +55,13 @@ class autocast(Described):
     oneflow.float32
     """
 
-    def __init__(
-        self,
-        device_type: str,
-        dtype: DTypeLike = None,
-        enabled: bool = True,
-        cache_enabled: bool | None = None,
-    ) -> None:
+    device_type: str
+    dtype: DTypeLike = None
+    enabled: bool = True
+    cache_enabled: bool | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        device_type, dtype, enabled, cache_enabled = given.values()
         if device_type not in ("cpu", "cuda"):
             raise located(DeviceError, f"expected 'cpu' or 'cuda', got {device_type!r:.60}")
         now = _switches.get()

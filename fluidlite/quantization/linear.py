@@ -24,6 +24,7 @@ from .rounding import (
     FORWARD,
     KIND,
     ROUNDED,
+    ROUNDINGS,
     Insertions,
     array_of,
     average,
@@ -102,6 +103,7 @@ class Pairs(Insertions):
         return result
 
 
+@ROUNDINGS
 def round_inputs(
     program: Program,
     scope: Scope | None,
@@ -118,17 +120,10 @@ def round_inputs(
     """Operators read numbers that are rounded to whole ones, and back.
 
     Args:
-        program: to be changed.
-        scope: gets the first scales.
-        is_test: whether scales stay as they are.
-        types: of operators.
         with_weights: operators with a weight, all of whose inputs are rounded; if not, others, of
             which only what a run computes is rounded.
         weight: how scales of weights are found.
-        activation_bits, weight_bits: of whole numbers.
         rate: not read: operators have 0.9.
-        skip: parts of the names of scopes whose operators stay as they are.
-        scales: the first scales of variables.
     """
     block = program.global_block()
     within = Pairs(block, scope)

@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import unique_name
 from ..errors import UnknownVariableError
+from ..ground.docstrings import Family
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program
@@ -135,6 +136,23 @@ def rename_in_gradients(ops: list[Operator], types: Container[str], new: Mapping
                 op.rename_input(old, new[old])
 
 
+#: what functions that round say of their arguments
+ROUNDINGS = Family(
+    {
+        "program": "to be changed.",
+        "scope": "gets the first scales.",
+        "is_test": "whether scales stay as they are.",
+        "types": "of operators.",
+        **dict.fromkeys(["activation_bits", "weight_bits", "bits"], "of whole numbers."),
+        "rate": "of moving averages.",
+        "skip": "parts of the names of scopes whose operators stay as they are.",
+        "edition": "how the program is written.",
+        "scales": "the first scales of variables.",
+    }
+)
+
+
+@ROUNDINGS
 def round_products(
     program: Program,
     scope: Scope | None,
@@ -153,17 +171,8 @@ def round_products(
     """Products of a weight read numbers that are rounded to whole ones, and back.
 
     Args:
-        program: to be changed.
-        scope: gets the first scales.
-        is_test: whether scales stay as they are.
-        types: of operators.
         activation, weight: how scales are found.
-        activation_bits, weight_bits: of whole numbers.
         window: the runs that count for ``range_abs_max``.
-        rate: of moving averages.
-        skip: parts of the names of scopes whose operators stay as they are.
-        edition: how the program is written.
-        scales: the first scales of variables.
     """
     block = program.global_block()
     within = Insertions(block, scope)
@@ -273,6 +282,7 @@ def _counted(within: Insertions, op: Operator, like: Variable) -> str:
     return STEPS
 
 
+@ROUNDINGS
 def round_others(
     program: Program,
     scope: Scope | None,
@@ -284,12 +294,7 @@ def round_others(
     edition: Edition = FLUID_1_8,
     scales: Mapping[str, float] | None = None,
 ) -> None:
-    """Operators without weights read numbers that are rounded.
-
-    Args:
-        program, scope, is_test, types, rate, skip, edition, scales: as of :func:`round_products`.
-        bits: of whole numbers.
-    """
+    """Operators without weights read numbers that are rounded."""
     block = program.global_block()
     within = Insertions(block, scope)
     rounded: dict[str, str] = {}
@@ -322,6 +327,7 @@ def round_others(
     within.finish()
 
 
+@ROUNDINGS
 def note_scales(
     program: Program,
     scope: Scope | None,
@@ -330,16 +336,7 @@ def note_scales(
     edition: Edition = FLUID_1_8,
     scales: Mapping[str, float] | None = None,
 ) -> None:
-    """Each result gets a moving average of its largest number.
-
-    Args:
-        program: to be changed.
-        scope: gets the first scales.
-        is_test: whether scales stay as they are.
-        rate: of moving averages.
-        edition: how the program is written.
-        scales: the first scales of variables.
-    """
+    """Each result gets a moving average of its largest number."""
     within = Insertions(program.global_block(), scope)
     for name, role in dict(_noted(within.ops, edition)).items():
         like = within.block.var_recursive(name)

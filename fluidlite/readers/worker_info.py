@@ -49,4 +49,19 @@ class Introduced(NamedTuple):
             self.function(number)
 
 
+def introduced(
+    dataset: Any, num_workers: int, function: Callable[[int], Any] | None
+) -> Callable[[int], Any] | None:
+    """What each process calls first: where there are processes, it tells them which they are.
+
+    Args:
+        dataset: the data set.
+        num_workers: how many processes there are.
+        function: the user's, or None.
+    """
+    if not num_workers:
+        return function
+    return Introduced(dataset, num_workers, function)
+
+
 __all__ = ["WorkerInfo", "get_worker_info"]

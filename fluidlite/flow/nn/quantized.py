@@ -11,6 +11,7 @@ from ...eager.function import PyLayer
 from ...errors import ArgumentError
 from ...functions.arguments import Integers
 from ...ground.docstrings import Family
+from ...ground.fields import from_fields
 from ...opdef.operand import appends
 from ..creation import zeros
 from ..kinds import int64
@@ -47,19 +48,25 @@ def need_elements(*operands: Any) -> None:
         raise located(ArgumentError, "few bits are observed of tensors, not in programs")
 
 
+@from_fields
 class _Bits(Module):
     """How elements are written in few bits."""
 
-    def _take(self, formula: str, bits: int, scheme: str) -> None:
+    quantization_formula: str = "google"
+    quantization_bit: int = 8
+    quantization_scheme: str = "symmetric"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        Module.__init__(self)
+        formula, scheme = given["quantization_formula"], given["quantization_scheme"]
         if formula not in ("google", "cambricon") or scheme not in ("symmetric", "affine"):
             raise located(
                 ArgumentError,
                 f"expected the formula 'google' or 'cambricon' and the scheme 'symmetric' or "
                 f"'affine', got {formula!r:.60} and {scheme!r:.60}",
             )
-        self.quantization_formula = formula
-        self.quantization_bit = bits
-        self.quantization_scheme = scheme
+        for name, value in given.items():
+            setattr(self, name, value)
 
     def _steps(self, low: Any, high: Any) -> tuple[Any, Any]:
         """The step between numbers, and which number 0 is, for elements within bounds."""
@@ -88,6 +95,7 @@ class _Bits(Module):
 
 
 @QUANTIZED
+@from_fields
 class MinMaxObserver(_Bits):
     """The step and the number of 0 that the elements of a tensor need.
 
@@ -96,16 +104,7 @@ class MinMaxObserver(_Bits):
     [[1.0], [1.0]]
     """
 
-    def __init__(
-        self,
-        quantization_formula: str = "google",
-        quantization_bit: int = 8,
-        quantization_scheme: str = "symmetric",
-        per_layer_quantization: bool = True,
-    ) -> None:
-        super().__init__()
-        self._take(quantization_formula, quantization_bit, quantization_scheme)
-        self.per_layer_quantization = per_layer_quantization
+    per_layer_quantization: bool = True
 
     def forward(self, input: Tensor) -> tuple[Tensor, Tensor]:
         """The step, or its exponent for the formula of cambricon, and the number of 0."""
@@ -115,8 +114,16 @@ class MinMaxObserver(_Bits):
         return input.results(scale.astype(rows.dtype)), input.results(zero.astype(rows.dtype))
 
 
+@from_fields
+class _Stopping(Module):
+    """How long bounds follow the input."""
+
+    stop_update_after_iters: int = 1
+
+
 @QUANTIZED
-class MovingAverageMinMaxObserver(_Bits):
+@from_fields
+class MovingAverageMinMaxObserver(_Bits, _Stopping):
     """The step and the number of 0 that the elements of the last tensors need.
 
     Args:
@@ -128,18 +135,10 @@ class MovingAverageMinMaxObserver(_Bits):
     [1.0]
     """
 
-    def __init__(
-        self,
-        stop_update_after_iters: int = 1,
-        quantization_formula: str = "google",
-        quantization_bit: int = 8,
-        quantization_scheme: str = "symmetric",
-        momentum: float = 0.95,
-    ) -> None:
-        super().__init__()
-        self._take(quantization_formula, quantization_bit, quantization_scheme)
-        self.stop_update_after_iters = stop_update_after_iters
-        self.momentum = momentum
+    momentum: float = 0.95
+
+    def begin(self, given: dict[str, Any]) -> None:
+        super().begin(given)
         self.register_buffer("moving_max", zeros(1))
         self.register_buffer("moving_min", zeros(1))
 
@@ -172,15 +171,6 @@ class Quantization(_Bits):
     >>> numbers(x, fluid.flow.tensor([0.5]), fluid.flow.zeros(1)).tolist()
     [2.0, -6.0]
     """
-
-    def __init__(
-        self,
-        quantization_formula: str = "google",
-        quantization_bit: int = 8,
-        quantization_scheme: str = "symmetric",
-    ) -> None:
-        super().__init__()
-        self._take(quantization_formula, quantization_bit, quantization_scheme)
 
     def forward(self, input: Tensor, scale: Tensor, zero_point: Tensor) -> Tensor:
         """The numbers.

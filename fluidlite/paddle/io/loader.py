@@ -19,7 +19,7 @@ from ...readers.collation import Single
 from ...readers.datasets import IterableDataset, Samples
 from ...readers.delivery import place_count
 from ...readers.generator import GeneratorLoader
-from ...readers.worker_info import Introduced
+from ...readers.worker_info import introduced
 from ..modes import in_dynamic_mode
 from .collation import as_arrays, collated
 from .samplers import BatchSampler
@@ -94,9 +94,7 @@ class DataLoader(BatchMaker):
             )
             size, shuffle, drop_last = 1, False, False
         collate: Any = Single(collate_fn or as_arrays) if alone else collate_fn or collated
-        begins: Any = worker_init_fn
-        if num_workers:
-            begins = Introduced(dataset, num_workers, worker_init_fn)
+        begins = introduced(dataset, num_workers, worker_init_fn)
         super().__init__(
             dataset,
             numbers,

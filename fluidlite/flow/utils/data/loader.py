@@ -9,7 +9,7 @@ from ....errors import ArgumentError
 from ....readers.batches import BatchMaker
 from ....readers.collation import Single
 from ....readers.datasets import IterableDataset, Samples, SequenceSampler
-from ....readers.worker_info import Introduced
+from ....readers.worker_info import introduced
 from ...generators import Generator
 from .collation import collated, converted
 from .samplers import BatchSampler, RandomSampler, need_generator
@@ -100,9 +100,7 @@ class DataLoader(BatchMaker):
         collate: Any = collate_fn or collated
         if batch_size is None and batch_sampler is None:
             collate = Single(collate_fn or converted)
-        begin: Any = worker_init_fn
-        if num_workers:
-            begin = Introduced(dataset, num_workers, worker_init_fn)
+        begin = introduced(dataset, num_workers, worker_init_fn)
         super().__init__(
             dataset,
             numbers,

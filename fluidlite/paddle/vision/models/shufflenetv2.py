@@ -7,6 +7,7 @@ from typing import Any, Final
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.shaping import chunk, concat
+from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, Layer, Linear, MaxPool2D, ReLU, Swish
@@ -28,13 +29,22 @@ def _depthwise(channels: int, stride: int) -> ConvNormActivation:
     )
 
 
-class InvertedResidual(Layer):
+@from_fields
+class _Residual(Layer):
+    """Convolutions of a part of the channels, or of all of them, beside each other."""
+
+    in_channels: int
+    out_channels: int
+    stride: int
+    activation_layer: Any = ReLU
+
+
+class InvertedResidual(_Residual):
     """Convolutions of half of the channels, which are then mixed with the others."""
 
-    def __init__(
-        self, in_channels: int, out_channels: int, stride: int, activation_layer: Any = ReLU
-    ) -> None:
-        super().__init__()
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        in_channels, out_channels, stride, activation_layer = given.values()
         half = out_channels // 2
         self._conv_pw = _pointwise(in_channels // 2, half, activation_layer)
         self._conv_dw = _depthwise(half, stride)
@@ -47,13 +57,12 @@ class InvertedResidual(Layer):
         return channel_shuffle(concat([left, right], axis=1), 2)
 
 
-class InvertedResidualDS(Layer):
+class InvertedResidualDS(_Residual):
     """Convolutions in two branches, which halve height and width."""
 
-    def __init__(
-        self, in_channels: int, out_channels: int, stride: int, activation_layer: Any = ReLU
-    ) -> None:
-        super().__init__()
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        in_channels, out_channels, stride, activation_layer = given.values()
         half = out_channels // 2
         self._conv_dw_1 = _depthwise(in_channels, stride)
         self._conv_linear_1 = _pointwise(in_channels, half, activation_layer)

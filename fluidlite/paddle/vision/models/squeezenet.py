@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from ....eager.tensor import Tensor
 from ....errors import ArgumentError
 from ....functions.shaping import concat
 from ....functions.views import squeeze
+from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....nn import AdaptiveAvgPool2D, Conv2D, Dropout, Layer, MaxPool2D
@@ -30,20 +31,21 @@ class MakeFireConv(Layer):
         return relu(self._conv(x))
 
 
+@from_fields
 class MakeFire(Layer):
     """A narrow 1x1 convolution, then one of 1x1 beside one of 3x3."""
 
-    def __init__(
-        self,
-        input_channels: int,
-        squeeze_channels: int,
-        expand1x1_channels: int,
-        expand3x3_channels: int,
-    ) -> None:
-        super().__init__()
-        self._conv = MakeFireConv(input_channels, squeeze_channels, 1)
-        self._conv_path1 = MakeFireConv(squeeze_channels, expand1x1_channels, 1)
-        self._conv_path2 = MakeFireConv(squeeze_channels, expand3x3_channels, 3, padding=1)
+    input_channels: int
+    squeeze_channels: int
+    expand1x1_channels: int
+    expand3x3_channels: int
+
+    def begin(self, given: dict[str, Any]) -> None:
+        Layer.__init__(self)
+        channels, narrow, wide, wider = given.values()
+        self._conv = MakeFireConv(channels, narrow, 1)
+        self._conv_path1 = MakeFireConv(narrow, wide, 1)
+        self._conv_path2 = MakeFireConv(narrow, wider, 3, padding=1)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """The result for ``[N, C, H, W]``."""
