@@ -61,7 +61,8 @@ def introduced(
     """
     if not num_workers:
         return function
-    return Introduced(dataset, num_workers, function)
+    begin: Any = Introduced(dataset, num_workers, function)
+    return begin
 
 
 __all__ = ["WorkerInfo", "get_worker_info"]

@@ -8,7 +8,8 @@ from ....eager.engine import located
 from ....errors import ArgumentError, ShapeError
 from ....functions.arguments import Integers
 from ....functions.shaping import squeeze, unsqueeze
-from ....nn.functional.convolutions import convolved
+from ....ground.spellings import Spelling, parameters_of
+from ....nn.functional import convolutions
 from ....nn.functional.windows import of_rank
 from ....opdef.windows import FORMATS, WindowArguments
 
@@ -74,53 +75,61 @@ def _sides(
     return tuple(n for number in each("padding", padding, dims) for n in (number, number))
 
 
+#: how OneFlow calls what moves windows: images are those of paddle's usual layout
+_WINDOWED = Spelling(
+    {"x": "input"}, without=["data_format", "name", "output_size"], types={"Numbers": "Integers"}
+)
+
+
+@parameters_of(_WINDOWED(convolutions.convolution))
 def _convolution(
-    rank: int,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Integers = 1,
-    padding: Integers | str = 0,
-    dilation: Integers = 1,
-    groups: int = 1,
-    output_padding: Integers = 0,
-    transposed: bool = False,
+    rank: int, input: Tensor, weight: Tensor, bias: Any, stride: Any, padding: Any, *given: Any
 ) -> Tensor:
     """Images convolved with filters.
 
     Args:
-        rank: how many dimensions windows have.
         input: [N, C, H, W], or [C, H, W].
-        weight: [filters, C / groups, *sizes]; of the adjoint [C, filters / groups, *sizes].
-        bias: [filters].
-        stride, dilation: steps of the window and of its elements: a number, or two.
-        padding: zeros at both ends: a number, or two, or, but of the adjoint, "same" or "valid".
-        groups: the channels are cut into so many groups, which do not mix.
-        output_padding: how much longer the result is than the shortest one that leads back.
-        transposed: whether it is the adjoint.
+        weight: [filters, C / groups, *sizes].
+        padding: zeros at both ends: a number, or two, or "same" or "valid".
     """
+    dilation, groups = given
+    x, alone = batched(input, rank)
+    if weight.array.ndim != rank + 2:
+        raise located(
+            ShapeError, f"expected a weight of {rank + 2} dimensions, got {list(weight.shape)}"
+        )
+    steps, spread = each("stride", stride, rank), each("dilation", dilation, rank)
+    sizes = weight.array.shape[2:]
+    sides = _sides(padding, rank, sizes, steps, spread)
+    windows = WindowArguments(sizes, steps, sides, spread, FORMATS[rank][0])
+    out = convolutions.convolved("conv{}d", x, weight, bias, windows, groups=groups)
+    return squeeze(out, 0) if alone else out
+
+
+@parameters_of(_WINDOWED(convolutions.transposed_convolution))
+def _adjoint(
+    rank: int, input: Tensor, weight: Tensor, bias: Any, stride: Any, padding: Any, *given: Any
+) -> Tensor:
+    """The adjoint of a convolution: each element of an image spreads a filter.
+
+    Args:
+        input: [N, C, H, W], or [C, H, W].
+        padding: zeros at both ends: a number, or two.
+        output_padding: how much longer the result is than the shortest one that leads back.
+    """
+    output_padding, groups, dilation = given
     x, alone = batched(input, rank)
     steps, spread = each("stride", stride, rank), each("dilation", dilation, rank)
-    sizes, attrs = weight.array.shape[2:], {"groups": groups}
-    if transposed:
-        pads, extra = each("padding", padding, rank), each("output_padding", output_padding, rank)
-        if any(more >= max(s, d) for more, s, d in zip(extra, steps, spread)):
-            raise located(
-                ArgumentError,
-                f"expected output_padding below stride or dilation, got {extra} for {steps} and "
-                f"{spread}",
-            )
-        windows = WindowArguments(sizes, steps, pads, spread, FORMATS[rank][0])
-        attrs["output_size"] = windows.spread(x.array.shape, extra)
-    else:
-        if weight.array.ndim != rank + 2:
-            raise located(
-                ShapeError, f"expected a weight of {rank + 2} dimensions, got {list(weight.shape)}"
-            )
-        sides = _sides(padding, rank, sizes, steps, spread)
-        windows = WindowArguments(sizes, steps, sides, spread, FORMATS[rank][0])
-    name = "conv{}d_transpose" if transposed else "conv{}d"
-    out = convolved(name, x, weight, bias, windows, **attrs)
+    pads, extra = each("padding", padding, rank), each("output_padding", output_padding, rank)
+    if any(more >= max(s, d) for more, s, d in zip(extra, steps, spread)):
+        raise located(
+            ArgumentError,
+            f"expected output_padding below stride or dilation, got {extra} for {steps} and "
+            f"{spread}",
+        )
+    windows = WindowArguments(weight.array.shape[2:], steps, pads, spread, FORMATS[rank][0])
+    attrs = {"groups": groups, "output_size": windows.spread(x.array.shape, extra)}
+    out = convolutions.convolved("conv{}d_transpose", x, weight, bias, windows, **attrs)
     return squeeze(out, 0) if alone else out
 
 
@@ -132,16 +141,9 @@ _SPREAD = """>>> x, w = fluid.flow.ones(1, 3{4}), fluid.flow.ones(3, 8{2})
 >>> fluid.flow.nn.functional.{name}(x, w, stride=2).shape
 oneflow.Size([1, 8{8}])"""
 
-_PLAIN: dict[str, Any] = dict(example=_SAME, fixed={"transposed": False, "output_padding": 0})
-_ADJOINT: dict[str, Any] = dict(
-    example=_SPREAD,
-    prose="The adjoint of a convolution: each element of an image spreads a filter.",
-    fixed={"transposed": True},
-    order="input, weight, bias, stride, padding, output_padding, groups, dilation",
-)
-conv1d: Function = of_rank(1, _convolution, "conv1d", **_PLAIN)
-conv2d: Function = of_rank(2, _convolution, "conv2d", **_PLAIN)
-conv3d: Function = of_rank(3, _convolution, "conv3d", **_PLAIN)
-conv_transpose1d: Function = of_rank(1, _convolution, "conv_transpose1d", **_ADJOINT)
-conv_transpose2d: Function = of_rank(2, _convolution, "conv_transpose2d", **_ADJOINT)
-conv_transpose3d: Function = of_rank(3, _convolution, "conv_transpose3d", **_ADJOINT)
+conv1d: Function = of_rank(1, _convolution, "conv1d", _SAME)
+conv2d: Function = of_rank(2, _convolution, "conv2d", _SAME)
+conv3d: Function = of_rank(3, _convolution, "conv3d", _SAME)
+conv_transpose1d: Function = of_rank(1, _adjoint, "conv_transpose1d", _SPREAD)
+conv_transpose2d: Function = of_rank(2, _adjoint, "conv_transpose2d", _SPREAD)
+conv_transpose3d: Function = of_rank(3, _adjoint, "conv_transpose3d", _SPREAD)
