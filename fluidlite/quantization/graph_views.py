@@ -9,10 +9,12 @@ from typing import Any, ClassVar, TypeVar
 
 from ..errors import ArgumentError
 from ..ground.console import say
+from ..ground.docstrings import Family
 from ..ground.dtypes import Kind
 from ..ground.files import write_text
 from ..ground.quoting import dot_string
 from ..ground.reprs import Described
+from ..ground.spellings import parameters_of
 from ..ir.descriptions import OpDesc, VarDesc
 from ..ir.operator import Operator
 from ..ir.program import Program
@@ -21,6 +23,9 @@ from . import graphs
 from .graphs import Graph, Node
 
 R = TypeVar("R")
+_NODES = Family(
+    {"node": "of ``core.Graph``."}, raises="ArgumentError: the node is one of the other kind."
+)
 
 
 def _of_node(method: Callable[[Node], R]) -> Callable[[IrNode], R]:
@@ -112,15 +117,9 @@ class IrNode(Described):
         return [viewed(node) for node in self.node.outputs]
 
 
+@_NODES
 class IrVarNode(IrNode):
-    """A variable of a graph.
-
-    Args:
-        node: of ``core.Graph``.
-
-    Raises:
-        ArgumentError: the node is an operator.
-    """
+    """A variable of a graph."""
 
     _of = "a variable"
 
@@ -140,15 +139,9 @@ class IrVarNode(IrNode):
     shape = _of_declared(VarDesc.shape)
 
 
+@_NODES
 class IrOpNode(IrNode):
-    """An operator of a graph.
-
-    Args:
-        node: of ``core.Graph``.
-
-    Raises:
-        ArgumentError: the node is a variable.
-    """
+    """An operator of a graph."""
 
     _of = "an operator"
 
@@ -262,17 +255,9 @@ class IrGraph(Described):
         """
         return self._variable(name, var_type, shape, var_dtype, persistable=True)
 
-    def create_var_node(
-        self, name: str, var_type: Any, shape: Iterable[int], var_dtype: Any
-    ) -> IrVarNode:
-        """A node of a new variable.
-
-        Args:
-            name: the variable's.
-            var_type: what it holds.
-            shape: its sizes.
-            var_dtype: its element type.
-        """
+    @parameters_of(create_persistable_node)
+    def create_var_node(self, name: str, var_type: Any, shape: Any, var_dtype: Any) -> IrVarNode:
+        """A node of a new variable."""
         return self._variable(name, var_type, shape, var_dtype, persistable=False)
 
     def _variable(

@@ -75,7 +75,7 @@ class BatchMaker(Described):
         self.dataset: Any = dataset
         self.num_workers = num_workers
         self._timeout = timeout
-        self.collate_fn: Callable[[list[Any]], Any] = collate_fn or default_collate_fn
+        self.collate_fn: Any = collate_fn or default_collate_fn
         self._init, self._shared = worker_init_fn, use_shared_memory
         self._buffered = use_buffer_reader
         self.prefetch_factor: int = integer(self, "prefetch_factor", prefetch_factor)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import ArgumentError, FeedError
 from ..ground.docstrings import Family
+from ..ground.fields import from_fields
 from ..ground.place import Places
 from ..ground.protected import remembers_arguments
 from ..ground.reprs import Described
@@ -26,6 +27,7 @@ from .slots import Batch, Slots
     "worker_init_fn",
 )
 @Family().like(BatchMaker)
+@from_fields
 class DataLoader(BatchMaker):
     """Batches of a data set.
 
@@ -52,36 +54,25 @@ class DataLoader(BatchMaker):
 
     _shown = "feed_list=_variables places="
 
-    def __init__(
-        self,
-        dataset: Samples | Iterable[Any],
-        feed_list: Sequence[Variable] | None = None,
-        places: Places = None,
-        return_list: bool = False,
-        batch_sampler: Iterable[Sequence[int]] | None = None,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        drop_last: bool = False,
-        collate_fn: Callable[[list[Any]], Any] | None = None,
-        num_workers: int = 0,
-        use_buffer_reader: bool = True,
-        use_shared_memory: bool = True,
-        timeout: float = 0,
-        worker_init_fn: Callable[[int], Any] | None = None,
-    ) -> None:
-        super().__init__(
-            dataset,
-            batch_sampler,
-            batch_size,
-            shuffle,
-            drop_last,
-            collate_fn,
-            num_workers,
-            use_buffer_reader,
-            use_shared_memory,
-            timeout,
-            worker_init_fn,
-        )
+    dataset: Samples | Iterable[Any]
+    feed_list: Sequence[Variable] | None = None
+    places: Places = None
+    return_list: bool = False
+    batch_sampler: Iterable[Sequence[int]] | None = None
+    batch_size: int = 1
+    shuffle: bool = False
+    drop_last: bool = False
+    collate_fn: Callable[[list[Any]], Any] | None = None
+    num_workers: int = 0
+    use_buffer_reader: bool = True
+    use_shared_memory: bool = True
+    timeout: float = 0
+    worker_init_fn: Callable[[int], Any] | None = None
+
+    def begin(self, given: dict[str, Any]) -> None:
+        own = ("feed_list", "places", "return_list")
+        feed_list, places, return_list = (given.pop(name) for name in own)
+        BatchMaker.__init__(self, **given)
         self._delivery = Delivery("DataLoader", feed_list, return_list, tensors=True)
         self._places = place_count("DataLoader", places)
         self._slots = Slots(None, self.what)
@@ -106,7 +97,7 @@ class DataLoader(BatchMaker):
             )
         return values
 
-    from_generator: Callable[..., GeneratorLoader] = staticmethod(
+    from_generator: ClassVar[Callable[..., GeneratorLoader]] = staticmethod(
         Spelling({})(
             GeneratorLoader,
             "from_generator",
