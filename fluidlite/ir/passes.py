@@ -23,7 +23,8 @@ def for_test(program: Program) -> Program:
 def prune(
     program: Program, feeds: Iterable[Variable | str], fetches: Iterable[Variable | str]
 ) -> Program:
-    """The program without the operators of block 0 that the fetched variables do not need.
+    """The program without the operators of block 0 that the fetched variables do not need, and
+    without the variables that no other operator mentions.
 
     Args:
         program: what to prune.
@@ -38,15 +39,13 @@ def prune(
     fed = {_name(v) for v in feeds}
     needed = {block.var(_name(v)).name for v in fetches}
     needed_ops = []
-    left_out: set[str] = set()
     for op in reversed(block.ops):
         if needed.intersection(writes_of(op)) - fed:
             needed_ops.append(op)
             needed.update(n for n in reads_of(op) if n not in fed)
-        else:
-            left_out.update(op.input_arg_names, op.output_arg_names)
     block.set_ops(reversed(needed_ops))
-    drop_unused(pruned, left_out - needed - fed)
+    names = {name for each in pruned.blocks for name in each.vars}
+    drop_unused(pruned, names - needed - fed)
     return pruned
 
 

@@ -43,6 +43,8 @@ class Row(NamedTuple):
     needs: str = ""
     #: a module in Cython of a wheel for Python 3.7, which is compiled for this one
     cython: str = ""
+    #: whether its wheels are for Python 3.7 alone, and what is called of them is in Python
+    only_37: bool = False
     #: relative changes of what its program computes with; where 1.8.5 itself moves numbers by more
     #: than the tolerance then, ten times that is allowed for those of the same list
     changes: str = ""
@@ -64,6 +66,8 @@ ROWS = {
         ["paddle-propeller==0.5.1.dev1", "protobuf<3.21"], "learner", 2e-6
     ),
     "paddle-rec-1.8.5.1": Row(["paddle-rec==1.8.5.1"], "ranking", 2e-6, needs="yaml"),
+    "paddle-ner-0.1.0": Row(["paddle-ner==0.1.0", "paddle-tokenizer==0.1.0"], "tagging", 5e-6),
+    "paddlehelix-1.0.0b0": Row(["paddlehelix==1.0.0b0"], "proteins", 5e-6, only_37=True),
     "paddlepalm-2.0.2": Row(["paddlepalm==2.0.2"], "palm_trainer", 2e-6),
     "paddletools-0.0.5": Row(["paddletools==0.0.5"], "checkpoints"),
     "plsc-0.1.1": Row(["plsc==0.1.1", "easydict"], "faces", 2e-4),
@@ -71,6 +75,11 @@ ROWS = {
     "paddlehub-1.8.3": Row(["paddlehub==1.8.3", "protobuf<3.21"], "finetuning", 2e-6),
     "paddleslim-1.1.1": Row(["paddleslim==1.1.1"], "slim", 2e-4),
     "paddleslim-1.2.0": Row(["paddleslim==1.2.0"], "slim", 2e-4),
+    "x2paddle-0.8.9": Row(["x2paddle==0.8.9", "protobuf<3.21"], "converting", 2e-6),
+    "x2paddle-0.8.9-onnx": Row(
+        ["x2paddle==0.8.9", "onnx", "sympy", "mpmath", "typing_extensions"],
+        *("converting_onnx", 2e-6, "onnx"),
+    ),
     **{
         f"paddleslim-{version}-{program}": Row(
             *([f"paddleslim=={version}"], program, 2e-4, need),
@@ -108,7 +117,7 @@ def install(name, folder, python=sys.executable):
         return place
     with tempfile.TemporaryDirectory() as made:
         inside = Path(made) / "packages"
-        if row.cython:
+        if row.cython or row.only_37:
             version = ["--python-version", "3.7", "--platform", "manylinux1_x86_64"]
             done = pip(
                 made,
@@ -123,7 +132,7 @@ def install(name, folder, python=sys.executable):
             )
             for wheel in Path(made).glob("*.whl"):
                 zipfile.ZipFile(wheel).extractall(inside)
-            if python == sys.executable:
+            if row.cython and python == sys.executable:
                 done = done and compiled(inside / row.cython, Path(made))
         else:
             done = pip(

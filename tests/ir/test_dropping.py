@@ -109,6 +109,8 @@ def test_unknown_operators_drive_their_blocks_by_the_new_numbers():
     assert [block.idx for block in program.blocks] == [0, 1]
 
 
-def test_fed_variables_and_parameters_stay():
-    program = parsed("data x: float32[2]\nparam w: float32[2]\nvar unused: float32[2]")
-    assert list(program.clone(for_test=True).global_block().vars) == ["x", "w"]
+def test_what_no_operator_mentioned_before_stays_but_where_a_program_is_pruned():
+    text = "data x: float32[2]\ndata z: float32[2]\nparam w: float32[2]\nvar unused: float32[2]"
+    program = parsed(text)
+    assert list(program.clone(for_test=True).global_block().vars) == ["x", "z", "w", "unused"]
+    assert list(program.pruned(["x"], ["unused"]).global_block().vars) == ["x", "unused"]
