@@ -123,6 +123,47 @@ def test_gradients_of_three_orders_are_differences(name):
             np.testing.assert_allclose(found[k], (above - below) / (2 * step), 2e-5, 1e-6)
 
 
+ELEMENTS = "abs asin asinh atan atanh deg2rad expm1 log1p neg rad2deg sin sinh sqrt square tan tanh"
+OF_ONE = {
+    **{name: getattr(S, name) for name in ELEMENTS.split()},
+    **{f.__name__: f for f in (F.relu, F.relu6, F.leaky_relu, F.softmax)},
+    "pow": lambda x: S.pow(x, 0.5),
+    "transpose": lambda x: S.transpose(x, [1, 0]),
+    "reshape": lambda x: S.reshape(x, [2, 10]),
+    "sum": lambda x: S.sum(x, -1, keepdim=True),
+    "slice": lambda x: S.slice(x, [0, 1], [1, 0], [3, 3]),
+    "add": lambda x: S.add(x, S.square(x)),
+    "subtract": lambda x: S.subtract(S.sin(x), x),
+    "matmul": lambda x: S.matmul(S.transpose(x, [1, 0]), x),
+    "left": lambda x: S.matmul(paddle.ones([3, 4], "float64"), x),
+    "mv": lambda x: S.mv(x, paddle.arange(5.0, dtype="float64")),
+    "addmm": lambda x: S.addmm(x, S.matmul(x, S.transpose(x, [1, 0])), x, 2.0, 3.0),
+}
+
+
+@pytest.mark.parametrize("form", ["coo", "csr"])
+@pytest.mark.parametrize("name", OF_ONE)
+def test_gradients_of_both_forms_are_differences(name, form):
+    rows, columns = [0, 0, 1, 2, 3, 3], [1, 4, 2, 0, 1, 3]
+    start = np.array([0.5, 0.3, 0.8, 0.4, 0.6, 0.7])
+    direction = np.array([0.3, -1.0, 0.7, 0.5, -0.2, 0.9])
+
+    def of(values):
+        if form == "coo":
+            return S.sparse_coo_tensor([rows, columns], values, [4, 5], stop_gradient=False)
+        return S.sparse_csr_tensor([0, 2, 3, 4, 6], columns, values, [4, 5], stop_gradient=False)
+
+    def value(x):
+        y = OF_ONE[name](x)
+        return ((y if y.is_dense() else y.to_dense()) ** 2).sum()
+
+    x = of(start)
+    value(x).backward()
+    above, below = (float(value(of(start + sign * direction * 1e-6))) for sign in (1, -1))
+    found = x.grad.values().numpy() @ direction
+    np.testing.assert_allclose(found, (above - below) / 2e-6, 1e-7)
+
+
 @pytest.mark.parametrize("same_places", [False, True])
 @pytest.mark.parametrize(
     "given",

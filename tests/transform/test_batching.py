@@ -338,10 +338,11 @@ def test_one_output_may_stand_alone_and_other_types_are_refused():
 
 @pytest.mark.parametrize("side", ["set_input", "set_output"])
 def test_a_slot_that_an_operator_lacks_is_passed_by(side):
-    x = fluid.data("x", [3], "float32")
-    above = fluid.layers.reduce_sum(x) > 0
-    y = fluid.layers.cond(above, lambda: fluid.layers.relu(x), lambda: fluid.layers.relu(-x))
-    main = fluid.default_main_program()
+    main = fluid.Program()
+    with fluid.program_guard(main):
+        x = fluid.data("x", [3], "float32")
+        above = layers.reduce_sum(x) > 0
+        y = layers.cond(above, lambda: layers.relu(x), lambda: layers.relu(-x))
     for block in main.blocks:
         for op in block.ops:
             if op.type == "relu":
