@@ -42,6 +42,56 @@ CALLS = {
         lambda x: layers.strided_slice(x, [0, 1], [9, 3], [-1, 0], [-1, -2]),
     ),
     "expand_as": ([[None, 2], [None, 6]], layers.expand_as),
+    "repetition by a tensor": (
+        [[None, 3]],
+        lambda x: layers.expand(x, [2, layers.fill_constant([1], "int32", 3)]),
+    ),
+    "stretched": (
+        [[None, 1, 2]],
+        lambda x: operator("expand_v2", {"X": x}, FLOAT, shape=[4, -1, 3, 2]),
+    ),
+    "stretched to a batch": (
+        [[1, 3], [None, 3]],
+        lambda x, y: operator(
+            "expand_v2",
+            {"X": x, "expand_shapes_tensor": [layers.shape(y)[0], layers.shape(x)[1] * 0 - 1]},
+            FLOAT,
+            shape=[-1, -1],
+        ),
+    ),
+    "stretched as another": (
+        [[1, 3], [None, 3]],
+        lambda x, y: operator("expand_as_v2", {"X": x, "Y": y}, FLOAT),
+    ),
+    "tiles": ([[None, 3]], lambda x: operator("tile", {"X": x}, FLOAT, repeat_times=[2, 1, 3])),
+    "tiles of the last": (
+        [[None, 3]],
+        lambda x: operator("tile", {"X": x}, FLOAT, repeat_times=[2]),
+    ),
+    "chosen": (
+        [[None, 3], [None, 1]],
+        lambda x, y: operator("masked_select", {"X": x, "Mask": y > 0.3}, {"Y": "float32"}),
+    ),
+    "rows repeated": (
+        [[None, 3]],
+        lambda x: operator("repeat_interleave", {"X": x}, FLOAT, Repeats=2, dim=0),
+    ),
+    "rows repeated by numbers": (
+        [[None, 3], [None, 1]],
+        lambda x, y: operator(
+            "repeat_interleave",
+            {"X": x, "RepeatsTensor": layers.cast(layers.abs(y[:, 0]) * 3.0, "int32")},
+            FLOAT,
+            dim=0,
+        ),
+    ),
+    "columns": ([[None, None, 2]], lambda x: layers.unstack(x, -1)),
+    "products by indices": (
+        [[None, 2, 3], [None, 3], [1, 2]],
+        lambda x, y, z: operator(
+            "einsum", {"Operands": [x, y, z]}, FLOAT, equation="...ij,bj,...i->...b"
+        ),
+    ),
     "grid_sampler": (
         [IMAGE, [None, 3, 5, 2]],
         lambda x, grid: layers.grid_sampler(x, layers.tanh(grid)),

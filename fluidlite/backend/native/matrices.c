@@ -9,7 +9,7 @@ enum { W = 64 / sizeof(T) };
 #define DIMENSIONS(args, k) (*(int *)((char *)&FIELD(ITEM(args, k), 1)))
 #define FLAG(args, k, d) (((const i64 *)DATA(args, k))[d])
 #define SHARED(a, b, mask) (V)(((M)(a) & (mask)) | ((M)(b) & ~(mask)))
-#define SIZE_OF(x) (V)((M)(x) & ~((M)(V){0} | ((I)1 << (8 * sizeof(T) - 1))))
+#define SIZE_OF(x) (V)((M)(x) & ~((M)(V){0} | (I)(1ull << (8 * sizeof(T) - 1))))
 
 /* matrices of a stack from one on; behind the last one comes the last one again */
 EACH void load(V *a, const T *x, i64 first, i64 count, i64 rows, i64 columns, i64 turned) {

@@ -16,7 +16,7 @@ enum { W = BYTES / sizeof(T), C = 2 * W };
 #define SIZE(args, k, d) (((i64 *)FIELD(ITEM(args, k), 2))[DIMENSIONS(args, k) + (d)])
 #define FLAG(args, k, d) (((const i64 *)DATA(args, k))[d])
 #define SHARED(a, b, mask) (V)(((M)(a) & (mask)) | ((M)(b) & ~(mask)))
-#define SIZE_OF(x) (V)((M)(x) & ~((M)(V){0} | ((I)1 << (8 * sizeof(T) - 1))))
+#define SIZE_OF(x) (V)((M)(x) & ~((M)(V){0} | (I)(1ull << (8 * sizeof(T) - 1))))
 #define VECTOR(x, h) (*(V *)((x) + (h) * W))
 
 /* a matrix as it is read: where its first element is, and how far the next ones are */

@@ -14,6 +14,7 @@ from . import (
     quantize,
     recurrent,
     regions,
+    repetition,
     resizing,
     rows,
     segments,
@@ -24,5 +25,6 @@ from . import (
 
 __all__ = [
     "activation", "aligned", "conv", "loss", "math", "norm", "places", "pool", "quantize",
-    "recurrent", "regions", "resizing", "rows", "segments", "shape", "soft_labels", "suppression",
+    "recurrent", "regions", "repetition", "resizing", "rows", "segments", "shape", "soft_labels",
+    "suppression",
 ]  # fmt: skip

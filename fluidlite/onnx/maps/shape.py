@@ -15,18 +15,14 @@ from ..graph import OnnxGraph
 from ..rearranging import in_shape, joined, numbers, sizes_of
 from ..tracing import SizesNeeded
 from ..writing import maps
+from .repetition import vector
 
 FAR = np.array(np.iinfo(np.int64).max)  #: behind the end of every dimension
 
 
 @maps("reshape", "reshape2")
 def reshape(graph: OnnxGraph, op: Any, X: Any, Shape: Any, ShapeTensor: Any) -> Any:
-    if ShapeTensor:
-        rank = [graph.Reshape(graph.like(n, np.int64), numbers([1])) for n in ShapeTensor]
-        shape = graph.node("Concat", rank, axis=0)
-    else:
-        shape = numbers(op.shape) if Shape is None else graph.like(Shape, np.int64)
-    return dict(Out=graph.Reshape(X, shape))
+    return dict(Out=graph.Reshape(X, vector(graph, op.shape, Shape, ShapeTensor)))
 
 
 @maps("flatten", "flatten2")
@@ -84,13 +80,6 @@ def split(graph: OnnxGraph, op: Any, X: Any, AxisTensor: Any, SectionsTensorList
     return [found] if count == 1 else list(found)
 
 
-@maps("expand")
-def expand(graph: OnnxGraph, op: Any, X: Any, ExpandTimes: Any, expand_times_tensor: Any) -> Any:
-    if ExpandTimes is not None or expand_times_tensor:
-        return NotImplemented
-    return graph.Tile(X, numbers(op.expand_times))
-
-
 @maps("fill_constant_batch_size_like")
 def fill_like_batch(graph: OnnxGraph, op: Any, Input: Any) -> Any:
     if Input.offsets:
@@ -107,13 +96,9 @@ def fill_like_batch(graph: OnnxGraph, op: Any, Input: Any) -> Any:
 def fill_constant(
     graph: OnnxGraph, op: Any, ValueTensor: Any, ShapeTensor: Any, ShapeTensorList: Any
 ) -> Any:
-    if ShapeTensorList:
-        rank = [graph.Reshape(graph.like(n, np.int64), numbers([1])) for n in ShapeTensorList]
-        shape = graph.node("Concat", rank, axis=0)
-    elif ShapeTensor is not None:
-        shape = graph.like(ShapeTensor, np.int64)
-    else:
+    if ShapeTensor is None and not ShapeTensorList:
         return NotImplemented
+    shape = vector(graph, op.shape, ShapeTensor, ShapeTensorList)
     number = np.asarray(op.number(), op.dtype.dtype)
     if ValueTensor is not None:
         number = graph.Reshape(graph.like(ValueTensor, op.dtype.dtype), numbers([]))
