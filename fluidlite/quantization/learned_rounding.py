@@ -144,7 +144,8 @@ def learned(
     rate: float = 0.001,
     steps: int = STEPS,
 ) -> Any:
-    """Whole numbers in place of a weight, each one of the two that it stands between.
+    """Whole numbers in place of a weight, each one of the two that it stands between: the nearest
+    ones where those serve the results on the data as well.
 
     Args:
         operator: that reads the weight.
@@ -178,7 +179,15 @@ def learned(
         square += 0.001 * (slope * slope - square)
         size = np.sqrt(square / (1 - 0.999 ** (k + 1))) + 1e-8
         alpha = alpha - rate * mean / (1 - 0.9 ** (k + 1)) / size
-    return below + (compute_soft_rounding_np(alpha) >= 0.5)
+    nearest = np.clip(np.round(weight / step), -most, most)
+    candidates = nearest, below + (compute_soft_rounding_np(alpha) >= 0.5)
+
+    def error_of(whole: Any) -> float:
+        results = [operator.results(batch, (whole * step).astype(weight.dtype)) for batch in data]
+        pairs = zip(results, exact)
+        return sum(loss.compute_recon_loss(*pair).item() for pair in pairs)
+
+    return min(candidates, key=error_of)
 
 
 def run_adaround(

@@ -12,10 +12,11 @@ import pytest
 from quantized_programs import assert_same_program, assert_same_states
 from shares import shared
 
+import fluidlite as fluid
 from fluidlite import paddle
 from fluidlite.errors import ArgumentError, UnsupportedError
 from fluidlite.quantization import static_calibration
-from fluidlite.quantization.learned_rounding import learned
+from fluidlite.quantization.learned_rounding import WeightedOperator, learned
 
 DATA = Path(__file__).parents[1] / "data" / "quantization26"
 quantization = paddle.static.quantization
@@ -300,3 +301,19 @@ def test_machines_name_the_operators_that_are_rounded():
         assert quantizer.weight_quant_operation_types == ["conv2d"]
         assert len(quantizer.activation_quant_operation_types) == count
         assert quantizer._quant_min == least
+
+
+def test_learned_roundings_are_never_worse_than_the_nearest():
+    values = np.random.default_rng(15)
+    x = fluid.data("x", [None, 6])
+    fluid.layers.fc(x, 3, bias_attr=False)
+    fluid.Executor().run(fluid.default_startup_program())
+    product = fluid.default_main_program().global_block().ops[0]
+    layer = WeightedOperator(product, product.input("Y")[0], fluid.global_scope())
+    scale, data = np.abs(layer.weight).max(0), values.normal(size=(16, 6)).astype("float32")
+    whole = learned(layer, [{"x": data}], scale, 1, bits=4, rate=0.5, steps=4)
+    errors = [
+        np.square(data @ (rounded * scale / 7 - layer.weight)).sum()
+        for rounded in (whole, np.round(layer.weight / scale * 7))
+    ]
+    assert errors[0] <= errors[1] * (1 + 1e-6)

@@ -48,11 +48,11 @@ def expand(graph: OnnxGraph, op: Any, X: Any, ExpandTimes: Any, expand_times_ten
 def tile(graph: OnnxGraph, op: Any, X: Any, RepeatTimes: Any, repeat_times_tensor: Any) -> Any:
     if is_known(X, RepeatTimes, repeat_times_tensor):
         return NotImplemented
-    given = op.repeat_times, RepeatTimes, repeat_times_tensor
-    missing = length_of(*given) - X.ndim
+    times = op.repeat_times, RepeatTimes, repeat_times_tensor
+    missing = length_of(*times) - X.ndim
     if missing > 0:
         X = graph.Unsqueeze(X, numbers(range(missing)))
-    return graph.Tile(X, joined(graph, numbers([1] * -missing), vector(graph, *given)))
+    return graph.Tile(X, joined(graph, numbers([1] * -missing), vector(graph, *times)))
 
 
 def stretched(graph: OnnxGraph, X: Any, shape: Any) -> Any:
