@@ -363,7 +363,7 @@ def leading(
     """
     seen: set[GradNode] = set()
     stack = [node for edge in starts if (node := node_of(edge)) is not None]
-    nodes: list[GradNode] = []
+    nodes: list[tuple[GradNode, list[tuple[Any, GradNode | None]]]] = []
     leaves = any(node_of(edge) is None for edge in wanted)
     oldest = min((n.count for e in wanted if (n := node_of(e)) is not None), default=0)
     while stack:
@@ -371,28 +371,30 @@ def leading(
         if node in seen:
             continue
         seen.add(node)
-        nodes.append(node)
         if node.edges is None:
             if leaves or node.count > oldest:
                 raise _released(node)
             continue
-        for edge in _edges(node):
-            if edge not in blocked and (source := node_of(edge)) is not None:
-                stack.append(source)
-    nodes.sort(key=lambda node: node.count)
+        if node.count < oldest and not leaves:  # edges lead to older ones
+            continue
+        sources = [(edge, node_of(edge)) for edge in _edges(node) if edge not in blocked]
+        stack += [source for _, source in sources if source is not None]
+        nodes.append((node, sources))
+    nodes.sort(key=lambda pair: pair[0].count)
     on_path: set[GradNode] = set()
-    for node in nodes:
-        if node.edges is not None and any(
-            edge not in blocked and (edge in wanted or node_of(edge) in on_path)
-            for edge in _edges(node)
-        ):
-            on_path.add(node)
+    for node, sources in nodes:
+        for edge, source in sources:
+            if edge in wanted or source in on_path:
+                on_path.add(node)
+                break
     return on_path
 
 
-def _edges(node: GradNode) -> Iterable[Any]:
+def _edges(node: GradNode) -> list[Any]:
+    edges: list[Any] = []
     for edge in node.edges:
         if type(edge) is tuple:
-            yield from (each for each in edge if each is not None)
+            edges += [each for each in edge if each is not None]
         elif edge is not None:
-            yield edge
+            edges.append(edge)
+    return edges
