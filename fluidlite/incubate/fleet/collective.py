@@ -24,7 +24,7 @@ from ...ground.missing_names import PARAMETER_SERVERS, answer
 from ...ground.process_group import groups, joined
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
-from ...ground.spellings import parameters_of
+from ...ground.spellings import Spelling, parameters_of
 from ...ground.tracebacks import api_boundaries
 from ...io import save_inference_model, save_persistables
 from ...ir.program import Program
@@ -33,6 +33,9 @@ from ...optimizer import RecomputeOptimizer
 from ...runtime.executor import Executor
 from ...transpiler import check_modes
 from .role_maker import PaddleCloudRoleMaker, RoleMakerBase
+
+#: functions that write, where they write to folders alone
+_INTO_FOLDERS = Spelling({}, types={"Path | None": "Path"})
 
 
 class Mode:
@@ -323,7 +326,7 @@ class Fleet(FleetOfAll, Described):
     # -- files -------------------------------------------------------------------------------------
 
     @SAVED
-    @parameters_of(save_persistables, method=True)
+    @parameters_of(_INTO_FOLDERS(save_persistables), method=True)
     def save_persistables(
         self, executor: Executor, dirname: Path, main_program: Any, filename: str | None
     ) -> None:

@@ -14,7 +14,7 @@ from ....functions.arithmetic import matmul
 from ....ground.docstrings import Family
 from ....ground.fields import from_fields
 from ....ground.public_names import list_public_names
-from ....ground.spellings import parameters_of
+from ....ground.spellings import Spelling, parameters_of
 from ....initializer import Constant
 from ....nn import functional as F
 from ....nn.layer import Layer, TensorLayer
@@ -27,6 +27,8 @@ __all__ = [
     "MAOutputScaleLayer", "FakeQuantMAOutputScaleLayer", "QuantStub", "QuantizedMatmul",
 ]  # fmt: skip
 
+#: functions of tensors of all spellings, as those of this one
+_OF_TENSORS = Spelling({}, types={"TensorCore": "Tensor"})
 _OPTIONS = Family(
     {
         "name": "what the names of its state begin with.",
@@ -450,7 +452,7 @@ class QuantizedMatmul(_OfRoundings):
         )
         self._preprocess = [_made(given["act_pre_layer"]) for _ in range(2)]
 
-    @parameters_of(matmul, method=True)
+    @parameters_of(_OF_TENSORS(matmul), method=True)
     def forward(self, x: Tensor, y: Tensor, *options: Any) -> Tensor:
         """The product."""
         x, y = (v if first is None else first(v) for first, v in zip(self._preprocess, (x, y)))
