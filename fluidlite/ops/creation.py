@@ -131,7 +131,7 @@ class ConstantFill(Creation, abstract=True):
         """An array of the number; pages of zeros take no memory until somebody writes them."""
         number, dtype = self.number(), self.dtype.dtype
         is_real = not isinstance(number, complex)
-        if number == 0 and is_real and math.copysign(1, number) > 0:  # -0.0 has a bit that is 1
+        if number == 0 and is_real and math.copysign(1, number.real) > 0:  # -0.0 is not all bits 0
             return xp.zeros(shape, dtype)
         return xp.full(shape, number, dtype)
 
