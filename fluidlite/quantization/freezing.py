@@ -96,9 +96,11 @@ def freeze(
     quantized = {op.output("Out")[0]: op for op in within.ops if _is_rounding(op)}
     backs = [op for op in within.ops if _turns_back(op) and op.input("X")[0] in quantized]
     sources = {op.output("Out")[0]: quantized[op.input("X")[0]] for op in backs}
+    transposed = {name for op in within.ops if is_transposed(op) for name in op.input("Y")}
+    ways = weight, weight_bits, correct, edition.is_later
     scales = {
-        op.input("X")[0]: _frozen(op, scope, weight, weight_bits, correct, edition.is_later)
-        for op in sources.values()
+        op.input("X")[0]: _frozen(op, scope, *ways, result in transposed)
+        for result, op in sources.items()
         if is_weight(block, op.input("X")[0])
     }
     after: dict[str, str] = {}
@@ -138,6 +140,12 @@ def _columns(op: Operator) -> int:
     return len(op.block.var_recursive(op.output("Out")[0]).shape) - 1
 
 
+def is_transposed(op: Operator) -> bool:
+    """Whether an operator multiplies with the transpose of its weight."""
+    names = {"matmul": "transpose_Y", "matmul_v2": "trans_y"}
+    return op.type in names and bool(op.attr(names[op.type]))
+
+
 def _is_rounding(op: Operator) -> bool:
     return op.type.startswith(("fake_quantize_", "fake_channel_wise_quantize")) and (
         "dequantize" not in op.type
@@ -149,18 +157,27 @@ def _turns_back(op: Operator) -> bool:
 
 
 def _frozen(
-    rounding: Operator, scope: Scope, weight: str, bits: int, correct: bool, is_later: bool
+    rounding: Operator,
+    scope: Scope,
+    weight: str,
+    bits: int,
+    correct: bool,
+    is_later: bool,
+    is_transposed: bool,
 ) -> Any:
-    """Replace a weight by whole numbers; its scale, or one for each slice."""
+    """Replace a weight by whole numbers; its scale, or one for each slice, which is a row of one
+    that is transposed.
+    """
     name, noted = rounding.input("X")[0], rounding.output("OutScale")[0]
     array = array_of(scope, name)
     scale: Any = np.abs(array).max(initial=0)
     axis = 0
     if "channel_wise" in rounding.type:
-        axis = int(rounding.attr("quant_axis"))
+        told = int(rounding.attr("quant_axis"))
+        axis = 0 if is_transposed else told
         scale = scales_along(np, array, axis)[0]
         if is_later and (last := array_of(scope, noted)).any():
-            scale = last  # that of the last step of training
+            scale, axis = last, told  # that of the last step of training
     elif weight in (RANGE, MOVING):
         scale = array_of(scope, noted).reshape(())
     whole = stored(array, scale, bits, axis, correct, is_later)

@@ -18,6 +18,7 @@ from ..scope import Scope, scope_guard
 from . import linear, rounding
 from .calibration import MIN_MAX, Calibration, round_by_scales
 from .editions import PADDLE_2_6
+from .freezing import is_transposed
 from .graph_views import IrGraph
 from .graphs import Graph
 from .learned_rounding import WeightedOperator, learned
@@ -119,9 +120,11 @@ class _Calibrated(Calibration):
             batches = [
                 dict(zip(layer.reads, row)) for row in zip(*(values[n] for n in layer.reads))
             ]
-            axis = (
-                self.edition.slices[op.type] if options["weight_quantize_type"] == BY_SLICE else -1
-            )
+            axis = self.edition.slices[op.type]
+            if is_transposed(op) and not options["onnx_format"]:
+                axis = 0
+            if options["weight_quantize_type"] != BY_SLICE:
+                axis = -1
             size = np.abs(layer.weight).max(initial=0)
             scale = size if axis < 0 else scales_along(np, layer.weight, axis)[0]
             bits, rate = self._bits["weight_bits"], options["learning_rate"]

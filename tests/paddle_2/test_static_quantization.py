@@ -317,3 +317,38 @@ def test_learned_roundings_are_never_worse_than_the_nearest():
         for rounded in (whole, np.round(layer.weight / scale * 7))
     ]
     assert errors[0] <= errors[1] * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("kind", ["round", "adaround"])
+def test_a_transposed_weight_is_rounded_by_rows(kind):
+    weight = (np.arange(12).reshape(3, 4) - 5.3).astype("float32") * [[1], [2], [3]]
+    x, results = np.random.default_rng(0).normal(size=(6, 4)).astype("float32"), []
+    executor, scope = paddle.static.Executor(), paddle.static.global_scope()
+    for turned in (False, True):
+        main, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(main, startup):
+            fed = paddle.static.data("x", [None, 4], "float32")
+            shape = [3, 4] if turned else [4, 3]
+            w = paddle.static.create_parameter(shape, "float32", name=f"w{turned}.w_0")
+            out = paddle.matmul(fed, w, transpose_y=turned)
+        executor.run(startup)
+        array = (weight if turned else weight.T).astype("float32")
+        scope.find_var(w.name).get_tensor().set(array.copy(), paddle.CPUPlace())
+        program = quantization.PostTrainingQuantizationProgram(
+            executor,
+            main,
+            ["x"],
+            [out],
+            scope=scope,
+            data_loader=[{"x": x}],
+            algo="abs_max",
+            quantizable_op_type=["matmul"],
+            weight_quantize_type="channel_wise_abs_max",
+            round_type=kind,
+            return_graph=False,
+        ).quantize()
+        results += executor.run(program, {"x": x}, [f"{out.name}.dequantized"])
+        whole = np.array(scope.find_var(w.name).get_tensor())
+        assert (np.abs(whole).max(axis=1 if turned else 0) == 127).all()
+    np.testing.assert_allclose(*results, rtol=1e-5)
+    np.testing.assert_allclose(results[0], x @ weight.T, atol=0.3)
