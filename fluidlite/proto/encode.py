@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..ground.callsite import CallSite
@@ -31,6 +31,7 @@ _VARIABLE, _ATTRIBUTE = MESSAGE_CLASSES["VarDesc"], MESSAGE_CLASSES["OpDesc.Attr
 _FRESH = CarriedOperator(PartOrder((), (), {}, {}), {})
 #: wire types of values that take little room
 _SHORT = frozenset({"INT", "FLOAT", "BOOLEAN", "BLOCK", "LONG"})
+_EXACT = frozenset({int, bool, str, DType})  #: equal values of one type are written alike
 _KEPT = 50_000  # encoded attributes
 
 
@@ -56,7 +57,7 @@ class Encoder:
         self.heads: dict[tuple[str, str], bytes] = {}  # of attributes
         self.behind_names: dict[Any, bytes] = {}  # of variables
         self.attributes: dict[Any, bytes] = {}
-        self.layouts: dict[Any, PartOrder] = {}
+        self.layouts: dict[Any, tuple[PartOrder, dict[Any, bytes]]] = {}
         self.of_paddle2 = False
 
     def text(self, text: str) -> bytes:
@@ -152,9 +153,9 @@ class Encoder:
 
     def operator(self, op: Operator) -> bytes:
         """The message of an operator."""
-        carried = op.carried
+        carried, joined = op.carried, None
         if carried is None:
-            carried, layout = _FRESH, self.layout(op)
+            carried, (layout, joined) = _FRESH, self.layout(op)
         else:
             layout = carried.layout
         names = SLOTS.get(op.type, {}) if self.of_paddle2 else {}
@@ -167,22 +168,14 @@ class Encoder:
             parts += self.slots(number, slots, renamed_slots(listed, names), carried)
         kind = TYPES_IN_FILES.get(op.type, op.type) if self.of_paddle2 else op.type
         parts.append(delimited(3, self.text(kind)))
-        attrs, wires = op.attrs, layout.wires
-        for name, wire in wires.items():
-            if name in attrs:
-                field = self.attribute(name, wire or op.attr_wire(name), attrs[name])
-            elif not wire:
-                field = delimited(4, carried.apart[name])
-            elif name == "op_callstack":
-                field = self.call_stack(op.callsite, loaded=carried is not _FRESH)
-            elif name in FRAMEWORK_ATTRIBUTES:
-                field = self.attribute(name, wire, op.attr(name))
-            else:
-                field = self.attribute(name, wire, layout.defaults.get(name, REQUIRED))
-            parts.append(self.part(carried, 4, name, field) if carried.parts else field)
-        if attrs and not wires.keys() >= attrs.keys():
-            added = [name for name in attrs if name not in wires and not self.is_meant(op, name)]
-            parts += [self.attribute(name, op.attr_wire(name), attrs[name]) for name in added]
+        wires = layout.wires
+        key = None if joined is None or self.call_sites else _values(op)
+        fields = joined.get(key) if joined is not None and key is not None else None
+        if fields is None:
+            fields = b"".join(self.attributes_of(op, layout, carried))
+            if joined is not None and key is not None and len(joined) < _KEPT // 10:
+                joined[key] = fields
+        parts.append(fields)
         if self.call_sites and "op_callstack" not in wires:
             parts.append(self.call_stack(op.callsite, loaded=False))
         if op.is_target is not None:
@@ -195,11 +188,34 @@ class Encoder:
         strips = self.call_sites is False and op.callsite is None and "op_callstack" in wires
         return message + original.rest if strips else original.instead_of(message)
 
-    def layout(self, op: Operator) -> PartOrder:
-        """How an operator is written that no file told anything about."""
+    def attributes_of(
+        self, op: Operator, layout: PartOrder, carried: CarriedOperator
+    ) -> Iterator[bytes]:
+        """The fields of an operator's attributes."""
+        attrs, wires = op.attrs, layout.wires
+        for name, wire in wires.items():
+            if name in attrs:
+                field = self.attribute(name, wire or op.attr_wire(name), attrs[name])
+            elif not wire:
+                field = delimited(4, carried.apart[name])
+            elif name == "op_callstack":
+                field = self.call_stack(op.callsite, loaded=carried is not _FRESH)
+            elif name in FRAMEWORK_ATTRIBUTES:
+                field = self.attribute(name, wire, op.attr(name))
+            else:
+                field = self.attribute(name, wire, layout.defaults.get(name, REQUIRED))
+            yield self.part(carried, 4, name, field) if carried.parts else field
+        if attrs and not wires.keys() >= attrs.keys():
+            added = [name for name in attrs if name not in wires and not self.is_meant(op, name)]
+            yield from (self.attribute(name, op.attr_wire(name), attrs[name]) for name in added)
+
+    def layout(self, op: Operator) -> tuple[PartOrder, dict[Any, bytes]]:
+        """How an operator is written that no file told anything about, and the fields of attributes
+        that were written so.
+        """
         key = (op.type, op.lists_given_attrs, tuple(op.inputs), tuple(op.attrs))
-        order = self.layouts.get(key)
-        if order is None:
+        layout = self.layouts.get(key)
+        if layout is None:
             names = [
                 name
                 for name in op.attr_names
@@ -207,9 +223,10 @@ class Encoder:
             ]
             wires = {name: op.attr_wire(name) for name in names}
             order = PartOrder(tuple(op.input_names), tuple(op.output_names), wires, defaults_of(op))
+            layout = order, {}
             if op.definition is not None:
-                self.layouts[key] = order
-        return order
+                self.layouts[key] = layout
+        return layout
 
     def is_meant(self, op: Operator, name: str) -> bool:
         """Whether an attribute is not written, since paddle 2 means it silently."""
@@ -286,6 +303,20 @@ class Encoder:
         if repeated:
             return head + b"".join([tag + encoded(make(each)) for each in value])
         return head + tag + encoded(make(value))
+
+
+def _values(op: Operator) -> Any:
+    """What the fields of an operator's attributes depend on; None for values of other types."""
+    values: list[Any] = [op.role, op.namescope, op.device, tuple(op.role_vars)]
+    for value in op.attrs.values():
+        kind = type(value)
+        if kind is float:
+            values.append(repr(value))  # tells the signs of zeros
+        elif kind in _EXACT or (kind is tuple and not value):
+            values += (kind, value)
+        else:
+            return None
+    return tuple(values)
 
 
 def _inner(message: Any, name: str, kind: str) -> Any:

@@ -559,3 +559,14 @@ def test_what_only_saves_time_never_makes_a_file_too_large():
     assert reading.spares(limit // 16)
     assert not reading.spares(limit)
     assert reading.budget == limit
+
+
+def test_operators_with_values_that_are_equal_and_not_the_same_are_written_apart():
+    x = fluid.data("x", [2])
+    for scale in (0.0, -0.0, 1, 1.0, 0.0):
+        fluid.layers.scale(x, scale)
+    program = fluid.default_main_program()
+    program.global_block().ops[-1].namescope = "/inner/"
+    read = Program.parse_from_string(program.to_bytes()).global_block().ops
+    assert [repr(op.attr("scale")) for op in read] == ["0.0", "-0.0", "1.0", "1.0", "0.0"]
+    assert [op.namescope for op in read] == ["/"] * 4 + ["/inner/"]
