@@ -44,6 +44,7 @@ else:
 T = TypeVar("T", bound=type)
 P = ParamSpec("P")
 _NONE: Any = object()
+_PACKAGE = __name__.partition(".")[0]
 #: what constructors are compiled as: a file of the package, whose frames users do not see
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _WRITTEN = os.path.join(_FOLDER, "<constructor>")
@@ -188,7 +189,7 @@ def _constructor(fields: Mapping[str, tuple[_Field, Any]]) -> FunctionType:
     named = [name for name, (each, _) in fields.items() if each.kw_only]
     placed = [name for name in fields if name not in named]
     names = (*placed, *named)
-    constructor = _template(len(placed), len(named))(names)
+    constructor = _template(len(placed), len(named))(names, begin)
     code = constructor.__code__
     constructor.__code__ = code.replace(
         co_varnames=("self", *names, *code.co_varnames[len(names) + 1 :])
@@ -198,6 +199,27 @@ def _constructor(fields: Mapping[str, tuple[_Field, Any]]) -> FunctionType:
     constructor.__kwdefaults__ = {n: defaults[n] for n in named if defaults[n] is not _NONE}
     constructor.__annotations__ = {**{name: fields[name][1] for name in names}, "return": "None"}
     return constructor
+
+
+def begin(owner: Any, given: dict[str, Any]) -> None:
+    """Call ``begin`` of the first class of the package, or with fields; what users call so in
+    classes that derive from it is theirs.
+
+    Args:
+        owner: the object.
+        given: the fields by name.
+    """
+    for kind in type(owner).__mro__:
+        own = vars(kind)
+        if "begin" in own and ("_fields" in own or _is_own(kind)):
+            own["begin"](owner, given)
+            return
+    owner.begin(given)
+
+
+def _is_own(kind: type) -> bool:
+    """Whether a class is one of the package."""
+    return str(kind.__module__).partition(".")[0] == _PACKAGE
 
 
 def fields_of(kind: Any) -> Mapping[str, str]:
@@ -211,14 +233,14 @@ def _told(kind: Any) -> Mapping[str, str]:
 
 
 @functools.cache
-def _template(placed: int, named: int) -> Callable[[tuple[str, ...]], FunctionType]:
+def _template(placed: int, named: int) -> Callable[..., FunctionType]:
     """What makes a constructor of so many fields, of which some are given by name only."""
     words = [f"p{k}" for k in range(placed + named)]
     told = ", ".join(["self", *words[:placed], *["*"] * bool(named), *words[placed:]])
     text = (
-        f"def make(names):\n"
+        f"def make(names, begin):\n"
         f"    def __init__({told}):\n"
-        f"        self.begin(dict(zip(names, [{', '.join(words)}])))\n"
+        f"        begin(self, dict(zip(names, [{', '.join(words)}])))\n"
         f"    return __init__\n"
     )
     return maker_of(text, _WRITTEN)

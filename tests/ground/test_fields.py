@@ -103,3 +103,22 @@ def test_a_layer_of_a_function_has_the_parameters_behind_its_inputs():
     shown = str(inspect.signature(fluid.flow.nn.BCELoss)).replace("'", "")
     assert shown == "(weight: Tensor | None = None, reduction: str = mean) -> None"
     assert repr(fluid.nn.LeakyReLU(0.3)) == "LeakyReLU(negative_slope=0.3)"
+
+
+def test_a_method_or_an_attribute_that_users_call_begin_is_theirs():
+    class Timed(fluid.optimizer.Momentum):
+        def begin(self):
+            return "begun"
+
+    class Cut(fluid.flow.nn.ReLU):
+        begin = 3
+
+    class Part(fluid.paddle.vision.transforms.Resize):
+        def __init__(self, begin):
+            self.begin = begin
+            super().__init__(2)
+
+    timed = Timed(0.5, momentum=0.25)
+    assert (timed.begin(), timed.current_step_lr()) == ("begun", 0.5)
+    assert Cut()(fluid.flow.ones(2)).tolist() == [1.0, 1.0]
+    assert (Part(1).begin, Part(1).size) == (1, 2)

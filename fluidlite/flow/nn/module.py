@@ -10,7 +10,7 @@ from ...eager.engine import located
 from ...eager.hooks import HookHandle
 from ...eager.tensor_core import TensorCore
 from ...errors import ArgumentError, ShapeError, StateDictError, suggestion
-from ...ground.fields import from_fields
+from ...ground.fields import begin, from_fields
 from ...ground.tracebacks import cut, is_boundary
 from ...modules.calling import FunctionCaller
 from ...modules.module import Module as CommonModule
@@ -347,7 +347,7 @@ class FunctionModule(FunctionCaller, Module):
             from_fields(cls)  # none, under the name of the class
 
     def __init__(self) -> None:
-        self.begin({})
+        begin(self, {})
 
     def begin(self, given: dict[str, Any]) -> None:
         """Take over the options, and whether results are written to the input.
