@@ -222,7 +222,8 @@ def need_below(index: Any, size: int) -> None:
         IndexError: one of them is outside of [0, size).
     """
     if not is_below(index, size):
-        raise IndexError("a number is out of range")
+        wrong = index[(index < 0) | (index >= size)][0]
+        raise IndexError(f"expected Index in [0, {size}), got {wrong}")
 
 
 def taken_along_axis(x: Any, index: Any, axis: int) -> Any:

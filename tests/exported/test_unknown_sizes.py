@@ -76,6 +76,10 @@ CALLS = {
         [[None, 3]],
         lambda x: operator("repeat_interleave", {"X": x}, FLOAT, Repeats=2, dim=0),
     ),
+    "columns repeated": (
+        [[None, 3]],
+        lambda x: operator("repeat_interleave", {"X": x}, FLOAT, Repeats=2, dim=1),
+    ),
     "rows repeated by numbers": (
         [[None, 3], [None, 1]],
         lambda x, y: operator(

@@ -96,7 +96,7 @@ def repeat_interleave(graph: OnnxGraph, op: Any, X: Any, RepeatsTensor: Any) -> 
     axis = op.dim % X.ndim
     size = sizes_of(graph, X, axis, axis + 1)
     if RepeatsTensor is None:
-        if isinstance(size, np.ndarray):
+        if is_known(X):
             return NotImplemented
         times = [1] * (X.ndim + 1)
         times[axis + 1] = op.Repeats
