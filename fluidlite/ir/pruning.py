@@ -51,7 +51,6 @@ def only_for_test(program: Program) -> Dropped:
     """Take out what a test does not need, and switch what is left to testing."""
     counts: dict[str, int] = {}
     gone: set[int] = set()
-    left: set[str] = set()
     for block in program.blocks:
         remaining = []
         for op in block.ops:
@@ -59,7 +58,6 @@ def only_for_test(program: Program) -> Dropped:
             if what is not None:
                 counts[what] = counts.get(what, 0) + 1
                 gone.update(blocks_driven_by(op))
-                left.update(op.input_arg_names, op.output_arg_names)
                 continue
             op.role &= ~OpRole.LOSS  # a mark of backward's
             remaining.append(op)
@@ -68,7 +66,7 @@ def only_for_test(program: Program) -> Dropped:
     before = [name for block in program.blocks for name in block.vars]
     drop_blocks(program, gone)
     others = (v for v in program.list_vars() if not isinstance(v, Parameter) and not v.is_data)
-    drop_unused(program, left.intersection(v.name for v in others))
+    drop_unused(program, [v.name for v in others] if counts else ())
     after = {name for block in program.blocks for name in block.vars}
     lost = tuple(name for name in dict.fromkeys(before) if name not in after)
     return Dropped(tuple(counts.items()), lost)

@@ -114,3 +114,11 @@ def test_what_no_operator_mentioned_before_stays_but_where_a_program_is_pruned()
     program = parsed(text)
     assert list(program.clone(for_test=True).global_block().vars) == ["x", "z", "w", "unused"]
     assert list(program.pruned(["x"], ["unused"]).global_block().vars) == ["x", "unused"]
+
+
+def test_state_that_no_operator_mentions_goes_with_the_optimizer():
+    fluid.layers.create_global_var([1], 0.0, "float32", persistable=True, name="state")
+    loss = fluid.layers.mean(fluid.layers.fc(fluid.data("x", [None, 2], "float32"), 1))
+    assert main().clone(for_test=True).global_block().has_var("state")
+    fluid.optimizer.SGD(0.1).minimize(loss)
+    assert not main().clone(for_test=True).global_block().has_var("state")
