@@ -44,7 +44,7 @@ def _loop(name: str) -> Any:
     return getattr(getattr(np.linalg, "_umath_linalg", None), name, None)
 
 
-def _looped(names: tuple[str, ...], form: str, *arrays: Any) -> Any:
+def _looped(names: tuple[str, ...], form: str, *arrays: Any, **outs: Any) -> Any:
     """What a loop of LAPACK gives; NaN for matrices that it fails for.
 
     Args:
@@ -52,6 +52,7 @@ def _looped(names: tuple[str, ...], form: str, *arrays: Any) -> Any:
         form: the types, with ``t`` for that of the first array, ``r`` for its real type and ``c``
             for its complex type.
         arrays: the operands.
+        outs: what the loop writes to, as ``out``.
     """
     own = arrays[0].dtype.char
     types = {"t": own, "r": own.lower(), "c": own.upper()}
@@ -60,7 +61,7 @@ def _looped(names: tuple[str, ...], form: str, *arrays: Any) -> Any:
         for name in names[:-1]:
             loop = _loop(name)
             if loop is not None:
-                return loop(*arrays, signature=signature)
+                return loop(*arrays, **outs, signature=signature)
         return getattr(np.linalg, names[-1])(*arrays)
 
 
@@ -180,7 +181,19 @@ def eigh(x: Any, upper: bool = False) -> Any:
     loop = "eigh_up" if upper else "eigh_lo"
     if _loop(loop) is None:
         return _nan_of(lost, *np.linalg.eigh(finite, "U" if upper else "L"))
-    return _nan_of(lost, *_looped((loop, "eigh"), "t->rt", finite))
+    outs = {"out": (None, _by_columns(finite))} if _is_wide(finite) else {}
+    values, vectors = _nan_of(lost, *_looped((loop, "eigh"), "t->rt", finite, **outs))
+    return values, np.ascontiguousarray(vectors)
+
+
+def _is_wide(x: Any) -> bool:
+    """Whether LAPACK's copies of square results, element by element, take longer than NumPy's."""
+    return bool(x.shape[-1] >= 128)
+
+
+def _by_columns(x: Any) -> Any:
+    """Room for matrices like square ones, column by column, as LAPACK writes them."""
+    return np.swapaxes(np.empty(x.shape, x.dtype), -1, -2)
 
 
 def eigvalsh(x: Any, upper: bool = False) -> Any:
@@ -223,7 +236,10 @@ def svd(x: Any, full_matrices: bool = False) -> Any:
     loops = (f"svd_{kind}", f"svd_{wide}_{kind}")
     if all(_loop(loop) is None for loop in loops):
         return _nan_of(lost, *np.linalg.svd(finite, full_matrices=full_matrices))
-    return _nan_of(lost, *_looped((*loops, "svd"), "t->trt", finite))
+    is_wide = x.shape[-1] == x.shape[-2] and _is_wide(x)
+    outs = {"out": (_by_columns(x), None, _by_columns(x))} if is_wide else {}
+    factors = _nan_of(lost, *_looped((*loops, "svd"), "t->trt", finite, **outs))
+    return tuple(map(np.ascontiguousarray, factors))
 
 
 def svdvals(x: Any) -> Any:

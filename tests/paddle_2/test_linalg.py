@@ -9,6 +9,7 @@ import pytest
 
 import fluidlite.paddle as paddle
 from fluidlite.errors import FluidError
+from fluidlite.kernels import linear_algebra
 
 DATA = Path(__file__).parents[1] / "data" / "paddle_2"
 RECORDED = json.loads((DATA / "linalg.json").read_text())
@@ -84,3 +85,14 @@ def test_what_does_not_fit_is_refused_alike_with_and_without_a_gradient(stop):
         paddle.linalg.matrix_power(wide, 1)
     with pytest.raises(FluidError, match="two matrices or more, got 1"):
         paddle.linalg.multi_dot([wide])
+
+
+def test_large_factors_lie_row_by_row_and_those_of_nan_are_nan():
+    x = np.random.default_rng(0).standard_normal([2, 130, 130])
+    x += x.swapaxes(1, 2)
+    x[1, 0, 0] = np.nan
+    (values, vectors), (u, s, vh) = linear_algebra.eigh(x), linear_algebra.svd(x)
+    assert vectors.flags.c_contiguous and u.flags.c_contiguous and vh.flags.c_contiguous
+    np.testing.assert_allclose((vectors[0] * values[0]) @ vectors[0].T, x[0], atol=1e-10)
+    np.testing.assert_allclose((u[0] * s[0]) @ vh[0], x[0], atol=1e-10)
+    assert all(np.isnan(each[1]).all() for each in (values, vectors, u, s, vh))
