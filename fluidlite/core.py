@@ -5,11 +5,10 @@ and descriptions.
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 from .errors import EOFException
 from .errors import FluidError as EnforceNotMet
-from .ground.constant_functions import always
 from .ground.dtypes import DType, Kind
 from .ground.extension import ExtensionPoint
 from .ground.missing_names import answer
@@ -71,42 +70,45 @@ class op_proto_and_checker_maker:
         LRSched = OpRole.LRSCHED
         Loss = OpRole.LOSS
 
-    kOpRoleAttrName = staticmethod(
-        always("kOpRoleAttrName", "op_role", "The name of the attribute that holds the role.")
-    )
-    kOpRoleVarAttrName = staticmethod(
-        always(
-            "kOpRoleVarAttrName",
-            "op_role_var",
-            "The name of the one that holds a parameter and its gradient.",
-        )
-    )
-    kOpNameScopeAttrName = staticmethod(
-        always(
-            "kOpNameScopeAttrName",
-            "op_namescope",
-            "The name of the one that holds the scope of names.",
-        )
-    )
-    kOpCreationCallstackAttrName = staticmethod(
-        always(
-            "kOpCreationCallstackAttrName",
-            "op_callstack",
-            "The name of the one that says where the operator was made.",
-        )
-    )
-    kOpDeviceAttrName = staticmethod(
-        always("kOpDeviceAttrName", "op_device", "The name of the one that holds the device.")
-    )
+    @staticmethod
+    def kOpRoleAttrName() -> str:
+        """The name of the attribute that holds the role."""
+        return "op_role"
+
+    @staticmethod
+    def kOpRoleVarAttrName() -> str:
+        """The name of the one that holds a parameter and its gradient."""
+        return "op_role_var"
+
+    @staticmethod
+    def kOpNameScopeAttrName() -> str:
+        """The name of the one that holds the scope of names."""
+        return "op_namescope"
+
+    @staticmethod
+    def kOpCreationCallstackAttrName() -> str:
+        """The name of the one that says where the operator was made."""
+        return "op_callstack"
+
+    @staticmethod
+    def kOpDeviceAttrName() -> str:
+        """The name of the one that holds the device."""
+        return "op_device"
 
 
-kEmptyVarName: Final = always(
-    "kEmptyVarName", EMPTY, "What stands in a slot where there is no variable."
-)
-kGradVarSuffix: Final = always(
-    "kGradVarSuffix", "@GRAD", "What stands behind a variable's name in that of its gradient."
-)
-get_cuda_device_count: Final = always("get_cuda_device_count", 0, "0: there is no GPU.")
+def kEmptyVarName() -> str:
+    """What stands in a slot where there is no variable."""
+    return EMPTY
+
+
+def kGradVarSuffix() -> str:
+    """What stands behind a variable's name in that of its gradient."""
+    return "@GRAD"
+
+
+def get_cuda_device_count() -> int:
+    """0: there is no GPU."""
+    return 0
 
 
 def __getattr__(name: str) -> Any:

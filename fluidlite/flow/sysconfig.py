@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from ..ground.constant_functions import always
 from ..ground.public_names import list_public_names
 
 __all__ = [
@@ -13,18 +10,44 @@ __all__ = [
 ]  # fmt: skip
 
 
-with_cuda: Final = always("with_cuda", False, "False: tensors are on the CPU.")
-get_cuda_version: Final = always("get_cuda_version", 0, "0: there is none.")
-with_rdma: Final = always("with_rdma", False, "False: processes reach each other by MPI alone.")
-with_mlir: Final = always("with_mlir", False, "False: programs are compiled by fluidlite itself.")
-with_mlir_cuda_codegen: Final = always(
-    "with_mlir_cuda_codegen", False, "False: programs are compiled for the CPU."
-)
-has_rpc_backend_grpc: Final = always(
-    "has_rpc_backend_grpc", False, "False: processes reach each other by MPI alone."
-)
-has_rpc_backend_local: Final = always(
-    "has_rpc_backend_local", True, "True: one process serves itself."
-)
-cmake_build_type: Final = always("cmake_build_type", "Release", '"Release".')
+def with_cuda() -> bool:
+    """False: tensors are on the CPU."""
+    return False
+
+
+def get_cuda_version() -> int:
+    """0: there is none."""
+    return 0
+
+
+def with_rdma() -> bool:
+    """False: processes reach each other by MPI alone."""
+    return False
+
+
+def with_mlir() -> bool:
+    """False: programs are compiled by fluidlite itself."""
+    return False
+
+
+def with_mlir_cuda_codegen() -> bool:
+    """False: programs are compiled for the CPU."""
+    return False
+
+
+def has_rpc_backend_grpc() -> bool:
+    """False: processes reach each other by MPI alone."""
+    return False
+
+
+def has_rpc_backend_local() -> bool:
+    """True: one process serves itself."""
+    return True
+
+
+def cmake_build_type() -> str:
+    """ "Release"."""
+    return "Release"
+
+
 list_public_names(globals())

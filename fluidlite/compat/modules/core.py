@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any
 
 from ...dygraph.parallel import ParallelStrategy as ParallelStrategy
 from ...dygraph.tensor import BackwardStrategy as BackwardStrategy
 from ...ground import state
-from ...ground.constant_functions import always
 from ...ground.dtypes import as_dtype
 from ...ground.values import LoDTensor as Tensor
 from ...opdef.attribute import REQUIRED
@@ -135,41 +135,57 @@ def has_infer_inplace(op_type: str) -> bool:
     return False
 
 
-kTempVarName: Final = always(
-    "kTempVarName", "@TEMP@", "What stands in the names of variables for a moment."
+def _named(name: str, text: str, doc: str) -> Callable[[], str]:
+    """A function that gives a part of the names of variables."""
+
+    def part() -> str:
+        return text
+
+    part.__name__, part.__qualname__, part.__doc__ = name, name, f"What stands {doc}."
+    return part
+
+
+kTempVarName: Callable[..., str] = _named(
+    "kTempVarName", "@TEMP@", "in the names of variables for a moment"
 )
-kZeroVarSuffix: Final = always(
-    "kZeroVarSuffix", "@ZERO", "What stands behind the name of a variable of zeros."
+kZeroVarSuffix: Callable[..., str] = _named(
+    "kZeroVarSuffix", "@ZERO", "behind the name of a variable of zeros"
 )
-kNewGradSuffix: Final = always(
-    "kNewGradSuffix", "@NEWGRAD@", "What stands behind a second name of a gradient."
+kNewGradSuffix: Callable[..., str] = _named(
+    "kNewGradSuffix", "@NEWGRAD@", "behind a second name of a gradient"
 )
-kControlDepVarName: Final = always(
-    "kControlDepVarName",
-    "__control_var",
-    "What stands in front of the names of variables that order operators.",
+kControlDepVarName: Callable[..., str] = _named(
+    "kControlDepVarName", "__control_var", "in front of the names of variables that order operators"
 )
-empty_var_name: Final = always(
-    "empty_var_name", "@EMPTY@", "What stands in a slot where there is no variable."
+empty_var_name: Callable[..., str] = _named(
+    "empty_var_name", "@EMPTY@", "in a slot where there is no variable"
 )
-grad_var_suffix: Final = always(
-    "grad_var_suffix", "@GRAD", "What stands behind a variable's name in its gradient's."
+grad_var_suffix: Callable[..., str] = _named(
+    "grad_var_suffix", "@GRAD", "behind a variable's name in its gradient's"
 )
-loaded_var_suffix: Final = always(
-    "loaded_var_suffix", "@LOADED", "What stands behind the name of a variable that was loaded."
+loaded_var_suffix: Callable[..., str] = _named(
+    "loaded_var_suffix", "@LOADED", "behind the name of a variable that was loaded"
 )
 
 
-is_compiled_with_mkldnn: Final = always(
-    "is_compiled_with_mkldnn", False, "False: kernels are chosen by plans."
-)
-is_compiled_with_dist: Final = always(
-    "is_compiled_with_dist", False, "False: programs run in one process."
-)
-is_compiled_with_brpc: Final = always("is_compiled_with_brpc", False, "False.")
-avx_supported: Final = always(
-    "avx_supported", True, "True: which instructions are used is NumPy's concern."
-)
+def is_compiled_with_mkldnn() -> bool:
+    """False: kernels are chosen by plans."""
+    return False
+
+
+def is_compiled_with_dist() -> bool:
+    """False: programs run in one process."""
+    return False
+
+
+def is_compiled_with_brpc() -> bool:
+    """False."""
+    return False
+
+
+def avx_supported() -> bool:
+    """True: which instructions are used is NumPy's concern."""
+    return True
 
 
 def _is_dygraph_debug_enabled() -> bool:
