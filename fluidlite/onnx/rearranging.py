@@ -19,6 +19,14 @@ def numbers(values: Any) -> Any:
     return np.asarray(values, np.int64).reshape(-1)
 
 
+def vector(graph: OnnxGraph, known: Any, whole: Any, parts: Any) -> Any:
+    """Numbers that an attribute, a vector, or tensors of one number each give."""
+    if parts:
+        each = [graph.Reshape(graph.like(n, np.int64), numbers([1])) for n in parts]
+        return graph.node("Concat", each, axis=0)
+    return numbers(known) if whole is None else graph.like(whole, np.int64)
+
+
 def sizes_of(graph: OnnxGraph, x: Any, begin: int, end: int) -> Any:
     """The sizes from one dimension to another: numbers where they are known."""
     known = x.shape if isinstance(x, np.ndarray) else x.sizes

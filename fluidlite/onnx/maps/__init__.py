@@ -14,17 +14,17 @@ from . import (
     quantize,
     recurrent,
     regions,
-    repetition,
     resizing,
     rows,
     segments,
     shape,
     soft_labels,
     suppression,
+    unknown_sizes,
 )
 
 __all__ = [
     "activation", "aligned", "conv", "loss", "math", "norm", "places", "pool", "quantize",
-    "recurrent", "regions", "repetition", "resizing", "rows", "segments", "shape", "soft_labels",
-    "suppression",
+    "recurrent", "regions", "resizing", "rows", "segments", "shape", "soft_labels", "suppression",
+    "unknown_sizes",
 ]  # fmt: skip

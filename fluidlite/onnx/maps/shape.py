@@ -12,10 +12,9 @@ from ...opdef.definition import lookup
 from ...opdef.spec import spec
 from ...ops.rearrange import moved
 from ..graph import OnnxGraph
-from ..rearranging import in_shape, joined, numbers, sizes_of
+from ..rearranging import in_shape, joined, numbers, sizes_of, vector
 from ..tracing import SizesNeeded
 from ..writing import maps
-from .repetition import vector
 
 FAR = np.array(np.iinfo(np.int64).max)  #: behind the end of every dimension
 

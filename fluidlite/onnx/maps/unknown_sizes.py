@@ -1,4 +1,4 @@
-"""Repetition, choice and sums of products in ONNX, where sizes are not known."""
+"""Operators whose NumPy form asks for sizes, in ONNX where these are not known."""
 
 from __future__ import annotations
 
@@ -8,21 +8,13 @@ import numpy as np
 
 from ..elementwise import together
 from ..graph import OnnxGraph
-from ..rearranging import in_shape, joined, numbers, sizes_of
+from ..rearranging import in_shape, joined, numbers, sizes_of, vector
 from ..tracing import SizesNeeded
 from ..writing import maps, spec_of
 
 
-def vector(graph: OnnxGraph, known: Any, whole: Any, parts: Any) -> Any:
-    """Numbers that an attribute, a vector, or tensors of one number each give."""
-    if parts:
-        each = [graph.Reshape(graph.like(n, np.int64), numbers([1])) for n in parts]
-        return graph.node("Concat", each, axis=0)
-    return numbers(known) if whole is None else graph.like(whole, np.int64)
-
-
 def length_of(known: Any, whole: Any, parts: Any) -> int:
-    """How many numbers :func:`vector` gives."""
+    """How many numbers ``vector`` gives."""
     count = len(parts or known) if parts or whole is None else shape_of(whole)[0]
     if count == -1:
         raise SizesNeeded("how many dimensions there are follows from a shape that is not known")
