@@ -85,9 +85,7 @@ def sweep_back(
         return
     wanted = frozenset(t.edge for t in inputs or () if t.edge is not None)
     follow = None if inputs is None else leading([e for e, _ in starts], wanted, frozenset())
-    release = not retain_graph and not create_graph
-    kind = RecordedPass if create_graph else BackwardPass
-    sweep = kind(create_graph, release, follow, wanted, results=tensors[0].results)
+    sweep = _backward_pass(create_graph, retain_graph, follow, wanted, results=tensors[0].results)
     _sweep(sweep, starts)
     if inputs is None:
         for leaf, gradient in sweep.leaves.items():
@@ -97,6 +95,12 @@ def sweep_back(
         gradient = sweep.leaves.get(t) if t.origin is None else sweep.found.get(t.edge)
         if gradient is not None:
             t.receive(gradient, sweep, _lock)
+
+
+def _backward_pass(create_graph: bool, retain_graph: bool | None, *ways: Any, **more: Any) -> Any:
+    """A sweep that records what it does, or not."""
+    release = not retain_graph and not create_graph  # a recorded gradient leads on into the graph
+    return (RecordedPass if create_graph else BackwardPass)(create_graph, release, *ways, **more)
 
 
 def _sweep(sweep: BackwardPass, starts: Sequence[tuple[Any, Any]]) -> None:
@@ -140,9 +144,9 @@ def gradients_of(
     wanted = frozenset(t.edge for t in inputs if t.edge is not None) - stops
     follow = leading([edge for edge, _ in starts], wanted, stops)
     results = (outputs or inputs)[0].results
-    release = not retain_graph and not create_graph  # a recorded gradient leads on into the graph
-    kind = RecordedPass if create_graph else BackwardPass
-    sweep = kind(create_graph, release, follow, wanted, stops, results)
+    sweep = _backward_pass(
+        create_graph, retain_graph, follow, wanted, blocked=stops, results=results
+    )
     _sweep(sweep, [(e, s) for e, s in starts if e in wanted or node_of(e) in follow])
     gradients = []
     for t in inputs:

@@ -42,7 +42,7 @@ class Pullback:
     __slots__ = (
         "_calls", "_checks", "_cotangents", "_form", "_kernel", "_order", "_outputs", "_rule",
         "forms", "ins", "keeps", "keeps_out", "lines", "op", "outs", "places", "reads_out",
-        "recorded", "single", "wanted",
+        "recorded_rules", "single", "wanted",
     )  # fmt: skip
 
     def __init__(
@@ -111,8 +111,9 @@ class Pullback:
             lambda slot, optional: last + self._cotangents.index((slot, optional)),
         )
 
-        #: what is known of calls that are recorded, by the forms of what they take
-        self.recorded: dict[Any, Any] = {}
+        #: of calls that are recorded, by the forms of what they take: how many there were, or the
+        #: rule written out
+        self.recorded_rules: dict[Any, Any] = {}
         self._calls: dict[Any, int] = {}
         #: by which outputs have a cotangent: the rule as a function of the kept inputs, the outputs
         #: and the cotangents, which gives the cotangents of ``wanted``; None where it cannot be

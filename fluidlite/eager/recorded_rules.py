@@ -197,13 +197,20 @@ class RecordedPass(BackwardPass):
             return how.gradients(rules, values, outs, cotangent, take)
         out = how.outs[how.op.outputs[0].name] if outs is None else outs
         arguments = [*values, out, cotangent]
-        return recorded(how.recorded, how.op.type, noting, again, arguments, self.results, take)
+        return recorded(
+            how.recorded_rules, how.op.type, noting, again, arguments, self.results, take
+        )
 
 
 def recorded(
-    known: dict[Any, Any], name: str, noting: Noting, again: Again, arguments: Sequence[Any],
-    results: Any, more: Any = None,
-) -> list[tuple[int, Any]]:  # fmt: skip
+    known: dict[Any, Any],
+    name: str,
+    noting: Noting,
+    again: Again,
+    arguments: Sequence[Any],
+    results: Any,
+    more: Any = None,
+) -> list[tuple[int, Any]]:
     """Pairs of an input's place and its recorded cotangent.
 
     Args:
