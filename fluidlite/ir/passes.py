@@ -24,7 +24,7 @@ def prune(
     program: Program, feeds: Iterable[Variable | str], fetches: Iterable[Variable | str]
 ) -> Program:
     """The program without the operators of block 0 that the fetched variables do not need, and
-    without the variables that no other operator mentions.
+    without the variables that only these mention, or none.
 
     Args:
         program: what to prune.
