@@ -16,12 +16,13 @@ from ..export import numpy_source
 from ..ground import state
 from ..ground.advice import SHAPES, Advice
 from ..ground.console import command, complain, say, say_json
+from ..ground.options import add_repeated
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
 from ..inspect import show
 from ..inspect.commands import register
 from ..inspect.scan import Scan, scan, scan_values, with_unread
-from ..inspect.sequence_options import add_repeated, add_sequences, lengths_of, zeros_in_sequences
+from ..inspect.sequence_options import add_sequences, lengths_of, zeros_in_sequences
 from ..io.contents import Contents, read, saved_names
 from ..io.conversion import checked_format, left_out, write_contents
 from ..io.inference import inference_program

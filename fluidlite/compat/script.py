@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 from ..ground.console import complain
 from ..ground.interrupts import as_python_does
-from ..inspect.sequence_options import add_repeated
+from ..ground.options import add_repeated
 from ..opdef.effect import KINDS
 from . import AliasError, install, rewriting
 from .editions import EDITIONS

@@ -19,6 +19,7 @@ import numpy as np
 from ..errors import FeedError, FileError, UsageError, suggestion
 from ..ground.console import complain, say, say_json
 from ..ground.files import Transaction, write_text
+from ..ground.options import add_repeated
 from ..ground.quantities import quantity
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
@@ -42,14 +43,7 @@ from .html import to_html
 from .limits import GIB, little_memory
 from .picture import draw
 from .planning import PLAN_EXAMPLES, add_arguments, described, plan_of
-from .sequence_options import (
-    Lengths,
-    add_repeated,
-    add_sequences,
-    in_sequences,
-    lengths_of,
-    one_sequence,
-)
+from .sequence_options import Lengths, add_sequences, in_sequences, lengths_of, one_sequence
 from .stepping import Trace, trace
 from .summary import summary
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FeedError, UsageError
+from ..ground.options import add_repeated
 from ..ground.place import CPUPlace
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor
@@ -17,18 +18,6 @@ from ..lod_tensor import create_lod_tensor
 
 #: lengths of each level, by the name of the variable
 Lengths = Mapping[str, list[list[int]]]
-
-
-def add_repeated(parser: argparse.ArgumentParser, option: str, about: str, **more: Any) -> None:
-    """Add an option that may be given several times; what is given is a list.
-
-    Args:
-        parser: of the command.
-        option: its name.
-        about: what the help says of it.
-        more: what ``ArgumentParser.add_argument`` takes besides.
-    """
-    parser.add_argument(option, action="append", default=[], help=about, **more)
 
 
 def add_sequences(parser: argparse.ArgumentParser, about: str) -> None:
