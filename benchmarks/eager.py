@@ -234,15 +234,21 @@ def work(title: str) -> None:
 
 
 class Player:
-    """A library in a process of its own."""
+    """A library in a process of its own.
 
-    def __init__(self, title: str, python: str) -> None:
+    Args:
+        script: what answers for it, with arguments of which the last is its title.
+        python: the interpreter.
+        environment: further variables of the process.
+    """
+
+    def __init__(self, script: list[str], python: str, environment: dict[str, str]) -> None:
         search = os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))
-        environment = {**os.environ, **{f"{t}_NUM_THREADS": "1" for t in THREADS}}
-        self.title = title
+        own = {**environment, **{f"{t}_NUM_THREADS": "1" for t in THREADS}, "PYTHONPATH": search}
+        self.title = script[-1]
         self._process = subprocess.Popen(
-            [python, str(HERE / "eager.py"), "--work", title],
-            env={**environment, "PYTHONPATH": search},
+            [python, *script],
+            env={**os.environ, **own},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -273,7 +279,7 @@ def start(pythons: list[str]) -> list[Player]:
     players = []
     for title in LIBRARIES:
         for python in pythons:
-            player = Player(title, python)
+            player = Player([__file__, "--work", title], python, {})
             if not player.missing:
                 players.append(player)
                 break

@@ -41,11 +41,90 @@ COLUMNS = ("build", "first", "plan", "ten", "steady", "MiB")
 Net = tuple[Any, Callable[..., Any], list[np.ndarray]]  # a net, what it computes, and what is fed
 
 
-def _tokens(vocabulary: int, *shape: int) -> np.ndarray:
+class Words(Library):
+    """The further words that large nets are made of."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self.net = self.nn.Module if self.is_torch else self.nn.Layer
+        self.layers = self.nn.ModuleList if self.is_torch else self.nn.LayerList
+        self.joined = self.module.cat if self.is_torch else self.module.concat
+        self.without_bias = {"bias" if self.is_torch else "bias_attr": False}
+
+    def layer(self, name: str, *arguments: Any, **options: Any) -> Any:
+        if self.is_torch and name == "Conv2DTranspose":
+            name = "ConvTranspose2d"
+        return super().layer(name, *arguments, **options)
+
+    def attend(self, q: Any, k: Any, v: Any, causal: bool) -> Any:
+        """Attention on [rows, steps, heads, width]."""
+        attention = self.nn.functional.scaled_dot_product_attention
+        if self.is_torch:
+            heads = (each.transpose(1, 2) for each in (q, k, v))
+            return attention(*heads, is_causal=causal).transpose(1, 2)
+        return attention(q, k, v, is_causal=causal)
+
+    def step(
+        self, make: Callable[[Words, bool], Net], small: bool, update: str
+    ) -> Callable[[], float]:
+        """What runs a step of a net, eagerly in torch, as a program in fluidlite.
+
+        Args:
+            make: makes the net.
+            small: whether it has its smallest sizes.
+            update: "adam", "momentum", or "" where nothing is trained.
+        """
+        return (self._eager_step if self.is_torch else self._static_step)(make, small, update)
+
+    def _eager_step(self, make: Any, small: bool, update: str) -> Callable[[], float]:
+        net, call, fed = make(self, small)
+        given = [self.tensor(each) for each in fed]
+        if not update:
+            net.eval()
+            return self.module.inference_mode()(lambda: float(call(*given).sum()))
+        if update == "momentum":
+            rule = self.module.optim.SGD(net.parameters(), lr=1e-3, momentum=0.9)
+        else:
+            rule = self.adam(net)
+
+        def step() -> float:
+            self.clear(rule)
+            loss = call(*given)
+            loss.backward()
+            rule.step()
+            return loss.item()
+
+        return step
+
+    def _static_step(self, make: Any, small: bool, update: str) -> Callable[[], float]:
+        paddle = self.module
+        paddle.enable_static()
+        main, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(main, startup):
+            net, call, fed = make(self, small)
+            feed = {f"x{k}": each for k, each in enumerate(fed)}
+            given = [
+                paddle.static.data(name, list(each.shape), str(each.dtype))
+                for name, each in feed.items()
+            ]
+            loss = call(*given)
+            if not update:
+                loss = loss.sum()
+            elif update == "momentum":
+                paddle.optimizer.Momentum(1e-3, 0.9).minimize(loss)
+            else:
+                self.adam(net).minimize(loss)
+        exe = paddle.static.Executor()
+        exe.run(startup)
+        return lambda: float(np.asarray(exe.run(main, feed=feed, fetch_list=[loss])[0]).reshape(()))
+
+
+def tokens(vocabulary: int, *shape: int) -> np.ndarray:
+    """Numbers of words."""
     return np.random.default_rng(7).integers(0, vocabulary, shape)
 
 
-def resnet50(to: Library, small: bool) -> Net:
+def resnet50(to: Words, small: bool) -> Net:
     """ResNet-50 (He et al. 2016) on 224 x 224 images, batch 8."""
     nn, size, batch, depths = to.nn, *((64, 2, (1, 1, 1, 1)) if small else (224, 8, (3, 4, 6, 3)))
 
@@ -77,17 +156,21 @@ def resnet50(to: Library, small: bool) -> Net:
     net = to.chain(*layers)
     images = np.random.default_rng(7).standard_normal((batch, 3, size, size)).astype("float32")
     cross = nn.functional.cross_entropy
-    return net, lambda x, y: cross(net(x), y), [images, _tokens(1000, batch)]
+    return net, lambda x, y: cross(net(x), y), [images, tokens(1000, batch)]
 
 
-class _Blocks:
+class Blocks:
     """Layers of a transformer, with the words of a library.
 
     Args:
-        causal: whether a place sees no later one, and is normed before it is looked at.
+        inner: the width between the two layers behind an attention.
+        first: whether values are normed before they are looked at, not behind.
+        causal: whether a place sees no later one.
     """
 
-    def __init__(self, to: Library, width: int, heads: int, inner: int, causal: bool) -> None:
+    def __init__(
+        self, to: Words, width: int, heads: int, inner: int, first: bool, causal: bool
+    ) -> None:
         nn, functional = to.nn, to.nn.functional
 
         class Block(to.net):
@@ -104,7 +187,7 @@ class _Blocks:
                 return self.out(to.attend(q, k, v, causal).reshape([rows, steps, width]))
 
             def forward(self, x: Any) -> Any:
-                if causal:
+                if first:
                     x = x + self.attend(self.norm1(x))
                     return x + self.down(functional.gelu(self.up(self.norm2(x))))
                 x = self.norm1(x + self.attend(x))
@@ -113,11 +196,16 @@ class _Blocks:
         self.block = Block
 
 
-def gpt(to: Library, small: bool) -> Net:
+def gpt(to: Words, small: bool) -> Net:
     """A GPT of 12 layers of 512 with 8 heads, batch 4, 256 tokens, 8,000 words, Adam."""
-    width, heads, depth, words = (32, 2, 2, 100) if small else (512, 8, 12, 8000)
-    batch, steps = (2, 16) if small else (4, 256)
-    nn, block = to.nn, _Blocks(to, width, heads, 4 * width, True).block
+    return gpt_of(to, *((32, 2, 2, 100, 2, 16) if small else (512, 8, 12, 8000, 4, 256)))
+
+
+def gpt_of(
+    to: Words, width: int, heads: int, depth: int, words: int, batch: int, steps: int
+) -> Net:
+    """A GPT whose layers are four times as wide between."""
+    nn, block = to.nn, Blocks(to, width, heads, 4 * width, True, True).block
 
     class GPT(to.net):
         def __init__(self) -> None:
@@ -130,15 +218,15 @@ def gpt(to: Library, small: bool) -> Net:
             return self.head(self.norm(self.blocks(self.words(x) + self.places(place))))
 
     net = GPT()
-    fed = [_tokens(words, batch, steps), np.arange(steps), _tokens(words, batch * steps)]
+    fed = [tokens(words, batch, steps), np.arange(steps), tokens(words, batch * steps)]
     cross = nn.functional.cross_entropy
     return net, lambda x, p, y: cross(net(x, p).reshape([batch * steps, words]), y), fed
 
 
-def _bert(to: Library, small: bool) -> Net:
+def _bert(to: Words, small: bool) -> Net:
     width, heads, depth, words = (32, 2, 2, 100) if small else (768, 12, 12, 30522)
     batch, steps = (2, 16) if small else (8, 128)
-    nn, block = to.nn, _Blocks(to, width, heads, 4 * width, False).block
+    nn, block = to.nn, Blocks(to, width, heads, 4 * width, False, False).block
 
     class BERT(to.net):
         def __init__(self) -> None:
@@ -153,25 +241,30 @@ def _bert(to: Library, small: bool) -> Net:
             return self.head(to.module.tanh(self.pool(self.blocks(hidden)[:, 0])))
 
     net = BERT()
-    fed = [_tokens(words, batch, steps), np.arange(steps), _tokens(2, batch, steps)]
+    fed = [tokens(words, batch, steps), np.arange(steps), tokens(2, batch, steps)]
     return net, net, fed
 
 
-def bert_inference(to: Library, small: bool) -> Net:
+def bert_inference(to: Words, small: bool) -> Net:
     """BERT-base (Devlin et al. 2018), batch 8, 128 tokens: two scores of each text."""
     return _bert(to, small)
 
 
-def bert_tuning(to: Library, small: bool) -> Net:
+def bert_tuning(to: Words, small: bool) -> Net:
     """The same, trained on two classes with Adam."""
     net, call, fed = _bert(to, small)
     cross = to.nn.functional.cross_entropy
-    return net, lambda x, p, k, y: cross(call(x, p, k), y), [*fed, _tokens(2, len(fed[0]))]
+    return net, lambda x, p, k, y: cross(call(x, p, k), y), [*fed, tokens(2, len(fed[0]))]
 
 
-def unet(to: Library, small: bool) -> Net:
+def unet(to: Words, small: bool) -> Net:
     """U-Net (Ronneberger et al. 2015) on 256 x 256 images, 32 to 512 channels, batch 2, Adam."""
-    nn, size, batch, first, depth = to.nn, *((32, 1, 4, 2) if small else (256, 2, 32, 4))
+    return unet_of(to, *((32, 1, 4, 2) if small else (256, 2, 32, 4)))
+
+
+def unet_of(to: Words, size: int, batch: int, first: int, depth: int) -> Net:
+    """A U-Net whose channels are doubled each time that an image is halved."""
+    nn = to.nn
 
     def twice(inputs: int, filters: int) -> Any:
         layers = []
@@ -207,82 +300,11 @@ def unet(to: Library, small: bool) -> Net:
     return net, lambda x, y: loss(net(x), y), [images, masks]
 
 
-NETS: dict[str, Callable[[Library, bool], Net]] = {
+NETS: dict[str, Callable[[Words, bool], Net]] = {
     net.__name__: net for net in (resnet50, gpt, bert_inference, bert_tuning, unet)
 }
-
-
-class Words(Library):
-    """The further words that the nets above are made of."""
-
-    def __init__(self, title: str) -> None:
-        super().__init__(title)
-        self.net = self.nn.Module if self.is_torch else self.nn.Layer
-        self.layers = self.nn.ModuleList if self.is_torch else self.nn.LayerList
-        self.joined = self.module.cat if self.is_torch else self.module.concat
-        self.without_bias = {"bias" if self.is_torch else "bias_attr": False}
-
-    def layer(self, name: str, *arguments: Any, **options: Any) -> Any:
-        if self.is_torch and name == "Conv2DTranspose":
-            name = "ConvTranspose2d"
-        return super().layer(name, *arguments, **options)
-
-    def attend(self, q: Any, k: Any, v: Any, causal: bool) -> Any:
-        """Attention on [rows, steps, heads, width]."""
-        attention = self.nn.functional.scaled_dot_product_attention
-        if self.is_torch:
-            heads = (each.transpose(1, 2) for each in (q, k, v))
-            return attention(*heads, is_causal=causal).transpose(1, 2)
-        return attention(q, k, v, is_causal=causal)
-
-    def optimizer(self, net: Any, momentum: bool) -> Any:
-        """Momentum, or Adam."""
-        if not momentum:
-            return self.adam(net)
-        if self.is_torch:
-            return self.module.optim.SGD(net.parameters(), lr=1e-3, momentum=0.9)
-        return self.module.optimizer.Momentum(1e-3, 0.9)
-
-
-def torch_step(to: Words, name: str, small: bool) -> Callable[[], float]:
-    """What runs a step of a net in torch."""
-    net, call, fed = NETS[name](to, small)
-    given = [to.tensor(each) for each in fed]
-    if name == "bert_inference":
-        net.eval()
-        return to.module.inference_mode()(lambda: float(call(*given).sum()))
-    adam = to.optimizer(net, name == "resnet50")
-
-    def step() -> float:
-        to.clear(adam)
-        loss = call(*given)
-        loss.backward()
-        adam.step()
-        return loss.item()
-
-    return step
-
-
-def fluidlite_step(to: Words, name: str, small: bool) -> Callable[[], float]:
-    """What runs a step of a net as a program of fluidlite."""
-    paddle = to.module
-    paddle.enable_static()
-    main, startup = paddle.static.Program(), paddle.static.Program()
-    with paddle.static.program_guard(main, startup):
-        net, call, fed = NETS[name](to, small)
-        given = [
-            paddle.static.data(f"x{k}", list(each.shape), str(each.dtype))
-            for k, each in enumerate(fed)
-        ]
-        loss = call(*given)
-        if name == "bert_inference":
-            loss = loss.sum()
-        else:
-            to.optimizer(net, name == "resnet50").minimize(loss)
-    exe = paddle.static.Executor()
-    exe.run(startup)
-    feed = {f"x{k}": each for k, each in enumerate(fed)}
-    return lambda: float(np.asarray(exe.run(main, feed=feed, fetch_list=[loss])[0]).reshape(-1)[0])
+#: how those are trained that are not by Adam
+UPDATES = {"resnet50": "momentum", "bert_inference": ""}
 
 
 def processor_seconds() -> float:
@@ -295,7 +317,7 @@ def work(title: str, name: str, small: bool, steady: int) -> None:
     """Print the figures of a net as JSON."""
     to = Words(title)
     marks = [processor_seconds()]
-    step = (torch_step if to.is_torch else fluidlite_step)(to, name, small)
+    step = to.step(NETS[name], small, UPDATES.get(name, "adam"))
     marks.append(processor_seconds())
     losses = []
     for _ in range(STEPS):

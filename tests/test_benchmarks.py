@@ -290,6 +290,20 @@ def test_large_nets_are_measured_with_an_empty_folder_of_kernels_and_a_filled_on
     assert [line.split()[:2] for line in lines] == [["unet", "cold"], ["unet", "warm"]]
 
 
+def test_middle_nets_are_measured_on_numpy_alone_and_with_libraries(page):
+    few = [
+        "--only",
+        "vision_transformer",
+        "graph_convolution",
+        "--contestants",
+        "NumPy",
+        "oneDNN, C",
+    ]
+    run("middle.py", *few, "--small", "--rounds", 1, "--steps", 1, "--warm", 0, "--write", page)
+    lines = part(page.read_text(encoding="utf-8"), "middle").splitlines()[-3:-1]
+    assert [line.split()[0] for line in lines] == ["vision_transformer", "graph_convolution"]
+
+
 def test_linear_algebra_is_measured():
     said = run(
         "linalg.py", "--libraries", "fluidlite", "--sizes", "2x3", "1x5", "--seconds", "0"
