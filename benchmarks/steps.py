@@ -4,16 +4,19 @@
     python benchmarks/steps.py --only lenet resnet --rounds 9     two of them, longer
     python benchmarks/steps.py --write                            and writes docs/performance.md
     python benchmarks/steps.py --check --dtype float64            only compares what they compute
+    python benchmarks/steps.py --beside                           alone, and beside a busy process
 
 Every contestant lives in a process of its own, with the number of threads that it takes by itself;
 they take turns, round by round, and each turn begins with the same parameters.  All get batches as
 NumPy arrays and give the loss as a number.  Before they are timed, losses and parameters of a few
-steps are compared with those of fluidlite.
+steps are compared with those of fluidlite.  With ``--beside`` the turns are taken once more while a
+foreign process keeps one processor busy.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import statistics
@@ -22,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -133,10 +137,12 @@ class Result:
     missing: str = ""
     wrong: str = ""
     times: list[float] = field(default_factory=list)
+    beside: list[float] = field(default_factory=list)  # of steps beside a busy process
 
-    def figure(self, which: str) -> float:
+    def figure(self, which: str, beside: bool = False) -> float:
         """The median of all steps or the shortest, in microseconds."""
-        return 1e6 * (min(self.times) if which == "min" else statistics.median(self.times))
+        times = self.beside if beside else self.times
+        return 1e6 * (min(times) if which == "min" else statistics.median(times))
 
     def summary(self) -> dict[str, Any]:
         """For a file: microseconds."""
@@ -154,6 +160,17 @@ class Result:
 
 
 Results = dict[str, dict[str, Result]]  # by problem, then contestant
+
+
+@contextlib.contextmanager
+def busy_process() -> Iterator[None]:
+    """Keep one processor busy with a foreign process."""
+    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 def start(
@@ -231,21 +248,42 @@ def measure(players: list[Player], name: str, args: argparse.Namespace) -> dict[
         if result.missing or result.wrong:
             print(f"{name}: {title}: {result.missing or result.wrong}", flush=True)
     able = [player for player in able if not found[player.title].missing]
-    for number in range(0 if args.check else args.rounds):
-        # others come first in other rounds
-        shift = number % max(1, len(able))
-        for player in able[shift:] + able[:shift]:
-            time.sleep(REST)
-            answer = player.ask("run", args.seconds, args.steps, args.warmup)
-            if "failed" in answer:
-                found[player.title].missing = answer["failed"]
-                print(f"{name}: {player.title}: {answer['failed']}", flush=True)
-            found[player.title].times += answer.get("times", [])
+    rounds = range(0 if args.check else args.rounds)
+    take_turns(able, found, args, rounds)
+    if args.beside:
+        with busy_process():
+            take_turns(able, found, args, rounds, beside=True)
     return found
 
 
+def take_turns(
+    players: list[Player],
+    found: dict[str, Result],
+    args: argparse.Namespace,
+    rounds: range,
+    beside: bool = False,
+) -> None:
+    """Time contestants round by round; before the first, steps that warm up."""
+    for number in rounds:
+        # others come first in other rounds
+        shift = number % max(1, len(players))
+        for player in players[shift:] + players[:shift]:
+            time.sleep(REST)
+            warmup = 0 if number else args.warmup
+            answer, result = (
+                player.ask("run", args.seconds, args.steps, warmup),
+                found[player.title],
+            )
+            if "failed" in answer:
+                result.missing = answer["failed"]
+                print(f"{player.title}: {answer['failed']}", flush=True)
+            (result.beside if beside else result.times).extend(answer.get("times", []))
+
+
 def table(results: Results, players: list[Player], which: str, markdown: bool) -> list[str]:
-    """Microseconds and, beside them, how many times those of the hand-written NumPy they are."""
+    """Microseconds and, beside them, how many times those of the hand-written NumPy they are; or
+    how many times as long a step takes beside a busy process, where that was measured.
+    """
     titles = [player.title for player in players]
     rows = [["step", *titles]]
     for name, found in results.items():
@@ -258,7 +296,9 @@ def table(results: Results, players: list[Player], which: str, markdown: bool) -
                 continue
             figure = result.figure(which)
             shown = f"{figure:,.0f}" if figure >= 100 else f"{figure:.1f}"
-            if hand is not None and hand.times and title != BY_HAND:
+            if result.beside:
+                shown += f" ({result.figure(which, beside=True) / figure:.2f})"
+            elif hand is not None and hand.times and title != BY_HAND:
                 shown += f" ({figure / hand.figure(which):.2f})"
             cells.append(f"{shown} !" if result.wrong else shown)
         rows.append([name, *cells])
@@ -284,6 +324,8 @@ def notes(
         f"Load average over a minute, before and after: {loads[0]:.1f} and {loads[1]:.1f}; a "
         "contestant alone brings at most the number of its threads.",
     ]
+    if args.beside:
+        lines.append("In brackets: how many times as long a step takes beside one busy process.")
     if loads[0] > BUSY:
         lines.append("The machine had other work to do, so the figures are preliminary.")
     for title, about in abouts.items():
@@ -355,7 +397,7 @@ def report(
     if args.write:
         lines = table(results, players, args.figure, True)
         text = "\n".join([*lines, "", *[f"- {line}" for line in said]])
-        replace_part(Path(args.write), "steps", text)
+        replace_part(Path(args.write), "steps beside" if args.beside else "steps", text)
 
 
 def arguments() -> argparse.Namespace:
@@ -374,6 +416,7 @@ def arguments() -> argparse.Namespace:
     add("--threads", type=int, help="threads of each library; else they choose")
     add("--cores", type=int, default=0, help="processors to run on; 0 for all")
     add("--python", nargs="+", default=[], help="interpreters to look for further libraries in")
+    add("--beside", action="store_true", help="measure also beside a busy process")
     add("--small", action="store_true", help="tiny sizes, to see that everything runs")
     add("--batches", type=int, default=1, help="how many times as large the batches are")
     add("--figure", choices=["median", "min"], default="median", help="what the table shows")

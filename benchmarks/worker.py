@@ -33,7 +33,6 @@ class Worker:
         self._entry = CONTESTANTS[title]
         self._problem: Problem | None = None
         self._step: Any = None
-        self._is_warm = False
 
     def hello(self) -> dict[str, Any]:
         """Whether it can take part."""
@@ -43,7 +42,6 @@ class Worker:
     def make(self, name: str, small: bool, dtype: str, batches: int = 1) -> dict[str, Any]:
         """Prepare a problem."""
         self._step = self._problem = None
-        self._is_warm = False
         gc.collect()
         self._problem = problem(name, small, dtype, batches)
         try:
@@ -72,15 +70,15 @@ class Worker:
         return {"losses": losses}
 
     def run(self, seconds: float, most: int, warmup: float) -> dict[str, Any]:
-        """Seconds of each step, from the first values on, until there are enough; before the first
-        turn, steps of some seconds, until code is compiled.
+        """Seconds of each step, from the first values on, until there are enough; before them,
+        steps of some seconds, until code is compiled.
         """
         assert self._problem is not None
         step, feeds = self._step.step, self._problem.feeds
         times: list[float] = []
         self._step.load(self._problem.start)
-        end = time.perf_counter() + (0 if self._is_warm else warmup)
-        k, self._is_warm = 0, True
+        end = time.perf_counter() + warmup
+        k = 0
         while k < STEPS_WARMED or time.perf_counter() < end:
             step(feeds[k % BATCHES])
             k += 1

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
@@ -33,8 +33,10 @@ FLAGS = (
     *("-fopenmp-simd", "-fno-strict-aliasing", "-shared", "-fPIC", "-w", "-x", "c"),
 )
 PATIENCE = 600  #: seconds for one call of the compiler
+YIELDING = 6  #: times as many where it takes what time others leave
 TOGETHER = 8  #: kernels that one call makes
 ANSWER = 10  #: seconds for what the compiler says of itself, which a first run waits for
+LOWEST = 19  #: priority of a compiler for which nobody waits
 FAREWELL = 2  #: seconds for which Python's end waits for what has been ended
 _PRELUDE = Path(__file__).with_name("prelude.h")
 
@@ -47,6 +49,7 @@ class Compiler:
         self._known: dict[str, Kernel | None] = {}  # None for what could not be made
         self._pending: dict[str, threading.Event] = {}
         self._queue: list[KernelSource] = []
+        self._hurried: set[str] = set()  # names of kernels that somebody waits for
         self._works = False  # whether there is a thread
         self._thread: threading.Thread | None = None  # the last one
         self._warned = False
@@ -94,7 +97,12 @@ class Compiler:
         return lines[0].strip() if status == 0 and lines else ""
 
     def _ran(
-        self, command: list[str], given: bytes, patience: float, folder: Path | None = None
+        self,
+        command: list[str],
+        given: bytes,
+        patience: float,
+        folder: Path | None = None,
+        yields: bool = False,
     ) -> tuple[int, str, str]:
         """Run the compiler: its status, and what it says and complains of.
 
@@ -102,7 +110,7 @@ class Compiler:
         where it is ended it removes nothing.
 
         It has a session of its own: an interrupt from the keyboard is meant for Python, and what
-        it starts can be ended with it.
+        it starts can be ended with it.  One that yields works where nothing else does.
 
         Raises:
             subprocess.TimeoutExpired: it has not come to an end.
@@ -120,6 +128,8 @@ class Compiler:
         try:
             if self._closed:
                 raise ChildProcessError("Python ends")
+            if yields:
+                _lower_priority(process)
             said = process.communicate(given, timeout=patience)
         finally:
             self._process = None
@@ -148,7 +158,7 @@ class Compiler:
     def begin_anew(self) -> None:
         """Forget the thread that a forked process does not have, and what it was at."""
         self._lock, self._works, self._thread = threading.Lock(), False, None
-        self._pending, self._queue = {}, []
+        self._pending, self._queue, self._hurried = {}, [], set()
         self._process = self._making = None
 
     @lazy
@@ -195,7 +205,7 @@ class Compiler:
         return kernels
 
     def request(self, sources: Iterable[KernelSource]) -> list[threading.Event]:
-        """Have kernels compiled; what is set when each of them is done."""
+        """Have kernels compiled in the time that others leave; what is set when each is done."""
         events = []
         for source in sources:
             with self._lock:
@@ -208,6 +218,15 @@ class Compiler:
                     self._start()
             events.append(event)
         return events
+
+    def compiled(self, sources: Collection[KernelSource]) -> dict[str, Kernel | None]:
+        """Have kernels compiled, and wait for them; None for those that cannot be made."""
+        names = {source.name for source in sources}
+        self._hurried |= names
+        for event in self.request(sources):
+            event.wait()
+        self._hurried -= names
+        return self.find(sources)
 
     def _start(self) -> None:
         if not self._works:
@@ -237,7 +256,7 @@ class Compiler:
     def _made(self, sources: Sequence[KernelSource]) -> dict[str, Kernel | None]:
         """Kernels by name, made at once; where that fails, those that can be made alone."""
         try:
-            return self._compiled(sources)
+            return self._made_together(sources)
         except Exception as error:
             if len(sources) > 1 and not self._closed:
                 return {s.name: self._made([s])[s.name] for s in sources}
@@ -264,23 +283,24 @@ class Compiler:
         if found is not None:
             self._known.update({s.name: Kernel(*found, s.name) for s in sources})
 
-    def _call(self, text: str, place: Path, *more: str) -> None:
+    def _call(self, text: str, place: Path, *more: str, yields: bool = False) -> None:
         """Compile kernels into a file.
 
         Raises:
             RuntimeError: the compiler refuses them.
         """
         command = [*self.command, *FLAGS, *more, "-", "-o", str(place)]
+        patience = YIELDING * PATIENCE if yields else PATIENCE
         try:
             source = (self._head + text).encode()
-            status, _, said = self._ran(command, source, PATIENCE, place.parent)
+            status, _, said = self._ran(command, source, patience, place.parent, yields)
         except subprocess.TimeoutExpired:
-            raise RuntimeError(f"the compiler has not come to an end in {PATIENCE} s") from None
+            raise RuntimeError(f"the compiler has not come to an end in {patience} s") from None
         if status:
             lines = said.strip().splitlines() or ["no reason given"]
             raise RuntimeError(next((line for line in lines if "error" in line), lines[0]))
 
-    def _compiled(self, sources: Sequence[KernelSource]) -> dict[str, Kernel | None]:
+    def _made_together(self, sources: Sequence[KernelSource]) -> dict[str, Kernel | None]:
         cache = self.cache
         if cache.folder is None:
             return dict.fromkeys(source.name for source in sources)
@@ -288,7 +308,8 @@ class Compiler:
         bases = {source.name: self.digest(source) for source in sources}
         try:
             place = Path(folder) / "kernel.so"
-            self._call("".join(source.text for source in sources), place)
+            yields = self._hurried.isdisjoint(bases)
+            self._call("".join(source.text for source in sources), place, yields=yields)
             cache.keep(place, bases.values())
         finally:
             _remove(folder)
@@ -315,6 +336,15 @@ def _remove(folder: str) -> None:
         if not os.path.lexists(folder):
             return
         time.sleep(0.01)
+
+
+def _lower_priority(process: subprocess.Popen[bytes]) -> None:
+    """Let a compiler with all that it starts have the time that others leave."""
+    with contextlib.suppress(OSError):  # it has ended
+        if hasattr(os, "setpriority"):
+            os.setpriority(os.PRIO_PGRP, process.pid, LOWEST)
+    with contextlib.suppress(OSError):  # Linux gives sessions shares of their own
+        Path(f"/proc/{process.pid}/autogroup").write_text(str(LOWEST), encoding="ascii")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -86,12 +86,10 @@ class NativeFunctions:
         source = self._source(name, kind)
         there = compiler.find([source])
         if source.name not in there:
-            events = compiler.request([source])
             if not self._waits:
+                compiler.request([source])
                 return None
-            for event in events:
-                event.wait()
-            there = compiler.find([source])
+            there = compiler.compiled([source])
         self._known[name, kind] = there.get(source.name)
         return self._known[name, kind]
 

@@ -92,9 +92,7 @@ class NativeKernels(KernelLibrary):
         kernels = self._compiler.find(unique.values())
         missing = {name: source for name, source in unique.items() if name not in kernels}
         if missing and self.waits:
-            for event in self._compiler.request(missing.values()):
-                event.wait()
-            kernels = self._compiler.find(unique.values())
+            kernels |= self._compiler.compiled(missing.values())
         else:
             self._wanted.update(missing)
         loaded = next(filter(None, kernels.values()), None)

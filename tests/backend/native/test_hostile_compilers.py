@@ -51,9 +51,7 @@ def asked(compiler):
     """What a compiler makes of a source, and the warnings."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        for event in compiler.request([Kernel()]):
-            assert event.wait(20)
-        found = compiler.find([Kernel()])
+        found = compiler.compiled([Kernel()])
     return found["f"], [str(each.message) for each in said]
 
 
@@ -101,6 +99,19 @@ def test_a_compiler_that_hangs_is_ended_with_all_that_it_has_started(using, monk
     assert found is None
     assert "has not come to an end in 0.3 s" in said[0]
     assert has_ended(int((tmp_path / "started").read_text()))
+
+
+@pytest.mark.skipif(not hasattr(os, "setpriority"), reason="no priorities here")
+def test_a_compiler_for_which_nobody_waits_has_the_lowest_priority(using, tmp_path):
+    compiler = using(f'{VERSION}sleep 0.1\nnice > "{tmp_path}/priority"\nexit 1\n')
+    priority = tmp_path / "priority"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        (event,) = compiler.request([Kernel("f")])
+        assert event.wait(60)
+        assert int(priority.read_text()) == compilers.LOWEST
+        compiler.compiled([Kernel("g")])
+    assert int(priority.read_text()) == os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def has_ended(number):
