@@ -6,6 +6,7 @@ import math
 import os
 import platform
 import subprocess
+import time
 from datetime import date
 from pathlib import Path
 
@@ -25,6 +26,46 @@ def flags() -> frozenset[str]:
 def load() -> float:
     """How many processes wanted to run in the last minute; nan where nobody tells."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
+
+
+def busiest_process(seconds: float) -> tuple[float, str]:
+    """The largest share of a processor that another process takes, and that process by number and
+    name; no share where there is no /proc.
+
+    Args:
+        seconds: for which processes are watched.
+    """
+    before = _processes()
+    time.sleep(seconds)
+    spent = {n: (t - before.get(n, ("", 0.0))[1], name) for n, (name, t) in _processes().items()}
+    spent.pop(os.getpid(), None)
+    number = max(spent, key=lambda n: spent[n], default=0)
+    took, name = spent.get(number, (0.0, ""))
+    return took / seconds, f"{number} ({name})"
+
+
+def busy_seconds() -> float:
+    """Of processor time that all processes together have taken; nan where nobody tells."""
+    try:
+        words = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
+    except OSError:
+        return math.nan
+    user, nice, system, _, _, interrupts, soft, *_ = map(int, words[1:])
+    return (user + nice + system + interrupts + soft) / os.sysconf("SC_CLK_TCK")
+
+
+def _processes() -> dict[int, tuple[str, float]]:
+    """By number, the name of each process and its seconds of processor time."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            head, _, tail = path.read_text(encoding="utf-8", errors="replace").rpartition(")")
+        except OSError:  # it has ended
+            continue
+        words = tail.split()
+        seconds = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        found[int(path.parent.name)] = head.partition("(")[2], seconds
+    return found
 
 
 def description() -> str:

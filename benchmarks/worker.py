@@ -61,11 +61,11 @@ class Worker:
             times.append(time.perf_counter() - begin)
         return {"times": times}
 
-    def check(self, path: str) -> dict[str, Any]:
-        """Write parameters after a few steps to a file; the losses."""
+    def check(self, path: str, steps: int = STEPS_CHECKED) -> dict[str, Any]:
+        """Write parameters after some steps to a file; the losses."""
         assert self._problem is not None
         self._step.load(self._problem.start)
-        losses = [self._step.step(self._problem.feeds[k % BATCHES]) for k in range(STEPS_CHECKED)]
+        losses = [self._step.step(self._problem.feeds[k % BATCHES]) for k in range(steps)]
         np.savez(path, **self._step.parameters())
         return {"losses": losses}
 

@@ -1,5 +1,6 @@
 """Every benchmark runs, with its smallest setting; nothing is timed here."""
 
+import importlib
 import json
 import os
 import re
@@ -58,6 +59,22 @@ def test_hand_written_steps_compute_what_fluidlite_computes(dtype):
     options = ["--only", *STEPS, "--dtype", dtype, "--contestants", *OURS]
     said = run("steps.py", "--check", "--small", *options)
     assert said == ""  # it says what is wrong or missing
+
+
+def test_steps_are_timed_beside_a_busy_process(page):
+    options = ["--small", "--rounds", 1, "--seconds", 0, "--warmup", 0, "--only", "fit_a_line"]
+    run("steps.py", *options, "--contestants", OURS[1], "--beside", "--write", page)
+    rows = part(page.read_text(encoding="utf-8"), "steps beside")
+    assert re.search(r"^\| fit_a_line \| [\d,.]+ \([\d.]+\) \|$", rows, re.M)
+
+
+def test_one_thread_and_two_are_compared(page):
+    run("threads.py", "--small", "--only", "fit_a_line", "lenet", "--seconds", 0, "--write", page)
+    rows = part(page.read_text(encoding="utf-8"), "threads")
+    number = r"[\d,.e+-]+"
+    cells = rf"\| {number} \| {number} \| {number} \| yes \| {number} \|"
+    assert re.search(rf"^\| fit_a_line {cells}", rows, re.M)
+    assert re.search(rf"^\| lenet {cells}", rows, re.M)
 
 
 def test_further_steps_run_too():
@@ -325,3 +342,39 @@ def test_ways_of_sparse_products_are_measured():
     pytest.importorskip("scipy", reason="needs SciPy")
     said = run("sparse_products.py", "--small")
     assert re.search(r"^ +3 +2 +4( +[\d.]+){5}$", said, re.M)
+
+
+def test_nothing_is_measured_where_a_foreign_process_is_busy():
+    before = PAGE.read_bytes()
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            done = subprocess.run(
+                [sys.executable, str(FOLDER / "all.py"), "--only", "products", "--watch", "1"],
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+                check=False,
+            )
+        finally:
+            busy.kill()
+    assert done.returncode == 1
+    assert done.stderr.startswith("the machine is not quiet: ")
+    assert PAGE.read_bytes() == before
+
+
+def test_a_table_stays_where_its_benchmark_fails_or_foreign_work_takes_time(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    script, page = tmp_path / "script.py", tmp_path / "page.md"
+    table = importlib.import_module("all")
+    page.write_text("old")
+    script.write_text("import sys; open(sys.argv[1], 'w').write('new'); sys.exit(int(sys.argv[2]))")
+    assert table.measured([str(script), str(page), "3"], page) == "it ended with 3"
+    assert page.read_text() == "old"
+    busy = iter((0.0, 100.0))
+    with monkeypatch.context() as patched:
+        patched.setattr(table.machine, "busy_seconds", lambda: next(busy))
+        assert "foreign work took" in table.measured([str(script), str(page), "0"], page)
+    assert page.read_text() == "old"
+    monkeypatch.setattr(table.machine, "busy_seconds", lambda: 0.0)
+    assert not table.measured([str(script), str(page), "0"], page)
+    assert page.read_text() == "new"
