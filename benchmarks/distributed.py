@@ -1,7 +1,8 @@
 """Training in two processes: what it gains, and what the messages cost.
 
     python benchmarks/distributed.py                            measures and prints
-    python benchmarks/distributed.py --only resnet --rounds 40  one problem, longer
+    python benchmarks/distributed.py --only resnet --rounds 40  one step, longer
+    python benchmarks/distributed.py --only resnet50 --jobs 1   a net of large.py
     python benchmarks/distributed.py --torch-python PYTHON      torch is installed there
 
 fluidlite, and torch with DistributedDataParallel over gloo, are each run in one process and in two,
@@ -23,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import machine
-from problems import FULL
 
 HERE = Path(__file__).resolve().parent
 PORT = "29517"
@@ -73,12 +73,11 @@ def report(name: str, library: str, one: Any, two: Any) -> None:
     """Print the lines of a library."""
     if one is None or two is None:
         return
-    batch = FULL[name]["batch"]
-    alone, seconds = one["seconds"]["apart"], two["seconds"]
+    batch, alone, seconds = one["batch"], one["seconds"]["apart"], two["seconds"]
     print(f"  {library}")
     busy = one["busy"]["apart"], two["busy"]
     print(
-        f"    1 process                {alone * 1e3:9.3f} ms {batch / alone:9.0f} samples/s"
+        f"    1 process                {alone * 1e3:9.3f} ms {batch / alone:9.1f} samples/s"
         f"{'processor':>23} {busy[0] * 1e3:9.3f} ms"
     )
     for way in ("apart", "one by one", "together"):
@@ -86,7 +85,7 @@ def report(name: str, library: str, one: Any, two: Any) -> None:
             rate = 2 * batch / seconds[way]
             gain = rate / (batch / alone)
             print(
-                f"    2 processes, {way:<11} {seconds[way] * 1e3:9.3f} ms {rate:9.0f} samples/s "
+                f"    2 processes, {way:<11} {seconds[way] * 1e3:9.3f} ms {rate:9.1f} samples/s "
                 f"{gain:6.2f} times, processor {busy[1][way] * 1e3:9.3f} ms "
                 f"{2 * busy[0] / busy[1][way]:6.2f} times"
             )

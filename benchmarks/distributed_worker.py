@@ -1,7 +1,8 @@
 """One of several processes that train together; process 0 prints what it measured, as JSON.
 
-    mpiexec -n 2 python distributed_worker.py fluidlite|torch PROBLEM ROUNDS STEPS
+    mpiexec -n 2 python distributed_worker.py fluidlite|torch STEP ROUNDS STEPS
 
+The step is one of ``steps.py`` or a net of ``large.py``.
 Each way of training takes a turn in each round: ``apart`` (nothing is sent), ``together``
 (gradients are summed while others are computed) and, on fluidlite, ``one by one`` (a message for
 each gradient, which is waited for).  ``messages`` is the time of the messages of a step alone.
@@ -16,8 +17,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import programs
-from problems import Problem, problem
+from large import NETS, UPDATES, Words
+from problems import FULL, problem
 
 WARM = 6  # steps, until plans are made
 KERNELS = 3.0  # seconds in which kernels are compiled beside the first steps
@@ -26,12 +29,16 @@ Steps = dict[str, Callable[[int], Any]]
 
 
 class OnFluidlite:
-    """The ways of training of fluidlite."""
+    """The ways of training of fluidlite.
 
-    def __init__(self, subject: Problem) -> None:
+    Args:
+        name: of a step or a net.
+    """
+
+    def __init__(self, name: str) -> None:
         import fluidlite as fluid
 
-        self._fluid, self._subject = fluid, subject
+        self._fluid, self._name = fluid, name
         self.group: Any = fluid.distributed.join()
         self.size, self.rank = self.group.size, self.group.rank
         self.steps: Steps = {"apart": self._trainer(lambda main, startup: None)}
@@ -39,16 +46,27 @@ class OnFluidlite:
             self.steps["together"] = self._trainer(fluid.distributed.data_parallel)
             self.steps["one by one"] = self._trainer(self._one_by_one)
 
+    def _programs(self) -> tuple[Any, Any, Any, Any, Any]:
+        """Main program, startup program, loss, batches, and the first values of parameters that the
+        startup program does not draw.
+        """
+        if self._name in FULL:
+            subject = problem(self._name)
+            return (*programs.build(self._fluid, subject), subject.feeds, subject.start)
+        with self._fluid.unique_name.guard():
+            update = UPDATES.get(self._name, "adam")
+            *built, feed = Words("fluidlite").program(NETS[self._name], False, update)
+        self.batch = len(feed["x0"])
+        return (*built, [feed], {})
+
     def _trainer(self, rewrite: Callable[[Any, Any], Any]) -> Callable[[int], Any]:
-        fluid, subject = self._fluid, self._subject
-        main, startup, loss = programs.build(fluid, subject)
+        fluid = self._fluid
+        main, startup, loss, feeds, start = self._programs()
         rewrite(main, startup)
         scope, exe = fluid.Scope(), fluid.Executor()
         exe.run(startup, scope=scope)
-        for name, value in subject.start.items():
+        for name, value in start.items():
             scope.find_var(name).get_tensor().set(value)
-        self._main = main
-        feeds = subject.feeds
 
         def step(number: int) -> Any:
             feed = feeds[(number + self.rank) % len(feeds)]
@@ -75,13 +93,11 @@ class OnFluidlite:
 
     def messages(self) -> Callable[[int], Any]:
         """What sends the messages of a step, and nothing else."""
-        import numpy as np
-
-        main, startup, _ = programs.build(self._fluid, self._subject)
+        main, startup, *_ = self._programs()
         self._fluid.distributed.data_parallel(main, startup)
         ops = [op for op in main.global_block().ops if op.type == "c_allreduce_wait"]
         sizes = [sum(self._sizes(op)) for op in ops]
-        buffers = [np.zeros(size, self._subject.dtype) for size in sizes]
+        buffers = [np.zeros(size, np.float32) for size in sizes]
 
         def send(number: int) -> None:
             handles = [self.group.start_all_reduce(b, "sum", 0) for b in buffers]
@@ -103,8 +119,6 @@ class OnFluidlite:
     def barrier(self) -> None:
         """Wait until all are here."""
         if self.size > 1:
-            import numpy as np
-
             self.group.all_reduce(np.zeros(1), "sum", 0)
 
     def close(self) -> None:
@@ -114,9 +128,8 @@ class OnFluidlite:
 class OnTorch:
     """The same on PyTorch, with ``DistributedDataParallel`` over gloo."""
 
-    def __init__(self, subject: Problem) -> None:
+    def __init__(self, name: str) -> None:
         import torch
-        from peers import torch_
         from torch import distributed
 
         torch.set_num_threads(1)
@@ -125,30 +138,13 @@ class OnTorch:
         self._torch, self._distributed = torch, distributed
         if self.size > 1:
             distributed.init_process_group("gloo", rank=self.rank, world_size=self.size)
-        step = torch_.Step(subject)
-        step.load(subject.start)
-        self._parts = step._values  # the parameters, by name
-
-        class Net(torch.nn.Module):
-            """The loss, as what DDP wraps."""
-
-            def __init__(self) -> None:
-                super().__init__()
-                for name, value in step._values.items():
-                    self.register_parameter(name, value)
-
-            def forward(self, fed: Any) -> Any:
-                return step._loss(dict(self.named_parameters()), fed, step._more)
-
-        net = Net()
-        feeds, optimizer = subject.feeds, step._optimizer
+        net, optimizer, feeds = (self._step if name in FULL else self._large)(name)
+        self._parts = dict(net.named_parameters())
 
         def trainer(module: Any) -> Callable[[int], Any]:
             def run(number: int) -> Any:
-                feed = feeds[(number + self.rank) % len(feeds)]
-                fed = {k: torch_._laid_out(torch.from_numpy(v)) for k, v in feed.items()}
                 optimizer.zero_grad()
-                loss = module(fed)
+                loss = module(feeds[(number + self.rank) % len(feeds)])
                 loss.backward()
                 optimizer.step()
                 return float(loss.detach())
@@ -165,6 +161,40 @@ class OnTorch:
                     return together(number)
 
             self.steps = {"apart": alone, "together": together}
+
+    def _module(self, parameters: Any, loss: Callable[[Any], Any]) -> Any:
+        """The loss of a batch, as what DDP wraps."""
+
+        class Net(self._torch.nn.Module):  # type: ignore[misc, name-defined]
+            def forward(self, batch: Any) -> Any:
+                return loss(batch)
+
+        net = Net()
+        for name, value in parameters:
+            net.register_parameter(name.replace(".", "_"), value)
+        return net
+
+    def _step(self, name: str) -> tuple[Any, Any, Any]:
+        """The loss of a step, its optimizer, and batches."""
+        from peers import torch_
+
+        subject = problem(name)
+        step = torch_.Step(subject)
+        step.load(subject.start)
+
+        def loss(batch: Any) -> Any:
+            fed = {k: torch_._laid_out(self._torch.from_numpy(v)) for k, v in batch.items()}
+            return step._loss(step._values, fed, step._more)
+
+        return self._module(step._values.items(), loss), step._optimizer, subject.feeds
+
+    def _large(self, name: str) -> tuple[Any, Any, Any]:
+        """The same of a large net."""
+        words = Words("torch")
+        net, call, fed = NETS[name](words, False)
+        rule = words.rule(net, UPDATES.get(name, "adam"))
+        self.batch, batch = len(fed[0]), [words.tensor(each) for each in fed]
+        return self._module(net.named_parameters(), lambda given: call(*given)), rule, [batch]
 
     def traffic(self, step: Callable[[int], Any]) -> dict[str, Any]:
         """What a step sends."""
@@ -220,7 +250,7 @@ def measured(on: Any, step: Callable[[int], Any], count: int) -> list[tuple[floa
 
 def main(library: str, name: str, rounds: int, count: int) -> None:
     """Measure, and print."""
-    on: Any = (OnFluidlite if library == "fluidlite" else OnTorch)(problem(name))
+    on: Any = (OnFluidlite if library == "fluidlite" else OnTorch)(name)
     ways = dict(on.steps)
     if on.size > 1:
         ways["messages"] = on.messages()
@@ -235,7 +265,9 @@ def main(library: str, name: str, rounds: int, count: int) -> None:
             found[way] += measured(on, step, count)
     sent = {} if on.size == 1 else on.traffic(ways["together"])
     if on.rank == 0:
-        print(json.dumps({"seconds": found, "sent": sent, "size": on.size}), flush=True)
+        batch = FULL[name]["batch"] if name in FULL else on.batch
+        told = {"seconds": found, "sent": sent, "size": on.size, "batch": batch}
+        print(json.dumps(told), flush=True)
     on.close()
 
 

@@ -82,10 +82,7 @@ class Words(Library):
         if not update:
             net.eval()
             return self.module.inference_mode()(lambda: float(call(*given).sum()))
-        if update == "momentum":
-            rule = self.module.optim.SGD(net.parameters(), lr=1e-3, momentum=0.9)
-        else:
-            rule = self.adam(net)
+        rule = self.rule(net, update)
 
         def step() -> float:
             self.clear(rule)
@@ -96,7 +93,14 @@ class Words(Library):
 
         return step
 
-    def _static_step(self, make: Any, small: bool, update: str) -> Callable[[], float]:
+    def rule(self, net: Any, update: str) -> Any:
+        """torch's optimizer of a net: "adam" or "momentum"."""
+        if update == "momentum":
+            return self.module.optim.SGD(net.parameters(), lr=1e-3, momentum=0.9)
+        return self.adam(net)
+
+    def program(self, make: Any, small: bool, update: str) -> tuple[Any, Any, Any, dict[str, Any]]:
+        """The main and the startup program of a step, its loss, and what is fed."""
         paddle = self.module
         paddle.enable_static()
         main, startup = paddle.static.Program(), paddle.static.Program()
@@ -114,7 +118,11 @@ class Words(Library):
                 paddle.optimizer.Momentum(1e-3, 0.9).minimize(loss)
             else:
                 self.adam(net).minimize(loss)
-        exe = paddle.static.Executor()
+        return main, startup, loss, feed
+
+    def _static_step(self, make: Any, small: bool, update: str) -> Callable[[], float]:
+        main, startup, loss, feed = self.program(make, small, update)
+        exe = self.module.static.Executor()
         exe.run(startup)
         return lambda: float(np.asarray(exe.run(main, feed=feed, fetch_list=[loss])[0]).reshape(()))
 

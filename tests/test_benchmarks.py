@@ -269,7 +269,7 @@ def test_training_in_two_processes_is_measured_beside_one():
     need_mpi()
     few = ["--jobs", 1, "--rounds", 1, "--steps", 1]
     said = run("distributed.py", "--only", "fit_a_line", *few)
-    assert re.search(r"2 processes, together +[\d.]+ ms +\d+ samples/s", said)
+    assert re.search(r"2 processes, together +[\d.]+ ms +[\d.]+ samples/s", said)
     assert re.search(r"sent: 56 bytes in 1 messages", said)
 
 
@@ -342,6 +342,14 @@ def test_ways_of_sparse_products_are_measured():
     pytest.importorskip("scipy", reason="needs SciPy")
     said = run("sparse_products.py", "--small")
     assert re.search(r"^ +3 +2 +4( +[\d.]+){5}$", said, re.M)
+
+
+def test_the_commands_of_all_tables_are_listed():
+    said = run("all.py", "--list", "--only", "steps", "memory_budget", "--python", "other")
+    assert said.splitlines() == [
+        "python benchmarks/memory_budget.py --measure 12 --write",
+        "python benchmarks/steps.py --python other --write",
+    ]
 
 
 def test_nothing_is_measured_where_a_foreign_process_is_busy():
