@@ -3,22 +3,23 @@
     python benchmarks/large.py                                   fluidlite, and torch where it is
     python benchmarks/large.py --python /opt/torch/bin/python    and what another interpreter has
     python benchmarks/large.py --only gpt --rounds 3 --write     into docs/performance.md, too
+    python benchmarks/large.py --threads 2 --contestants cold warm torch torch.compile
 
 Each figure comes from a process of its own, with one thread; they take turns.  fluidlite runs twice
 with one folder of kernels: "cold" finds it empty, "warm" finds what the first one left.
-Times are seconds of processor time, those of compilers that were started among them.  With several
-rounds the least is shown.  Python has compiled all modules before, as it has those that pip
-installs.
+Times are seconds of processor time, those of compilers that were started among them; "wall" are
+those that pass.  "pages" is what the system takes until the third step has ended, nearly all of it
+for memory that is touched for the first time.  With several rounds the least is shown.  Python has
+compiled all modules before, as it has those that pip installs; and memory has been used before: a
+virtual machine takes twenty times as long for what its host has taken back.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,9 +35,10 @@ from page import PAGE, block, replace_part
 
 HERE = Path(__file__).resolve().parent
 #: by the word for them: the library, and what is left in the folder of kernels before
-CONTESTANTS = {"cold": "fluidlite", "warm": "fluidlite", "torch": "torch"}
+CONTESTANTS = {"cold": "fluidlite", "warm": "fluidlite", "torch": "torch", "torch.compile": "torch"}
 STEPS = 10
-COLUMNS = ("build", "first", "plan", "ten", "steady", "MiB")
+COLUMNS = ("build", "first", "plan", "pages", "ten", "steady", "wall ten", "wall step", "MiB")
+TOUCHED = 4 << 30  #: bytes that are touched before each process
 
 Net = tuple[Any, Callable[..., Any], list[np.ndarray]]  # a net, what it computes, and what is fed
 
@@ -44,8 +46,9 @@ Net = tuple[Any, Callable[..., Any], list[np.ndarray]]  # a net, what it compute
 class Words(Library):
     """The further words that large nets are made of."""
 
-    def __init__(self, title: str) -> None:
-        super().__init__(title)
+    def __init__(self, contestant: str) -> None:
+        super().__init__(CONTESTANTS.get(contestant, contestant))
+        self.compiles = contestant == "torch.compile"
         self.net = self.nn.Module if self.is_torch else self.nn.Layer
         self.layers = self.nn.ModuleList if self.is_torch else self.nn.LayerList
         self.joined = self.module.cat if self.is_torch else self.module.concat
@@ -78,6 +81,7 @@ class Words(Library):
 
     def _eager_step(self, make: Any, small: bool, update: str) -> Callable[[], float]:
         net, call, fed = make(self, small)
+        call = self.module.compile(call) if self.compiles else call
         given = [self.tensor(each) for each in fed]
         if not update:
             net.eval()
@@ -321,27 +325,39 @@ def processor_seconds() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def work(title: str, name: str, small: bool, steady: int) -> None:
+def marked() -> np.ndarray:
+    """Seconds of processors, those of the system in this process, and those that pass."""
+    system = resource.getrusage(resource.RUSAGE_SELF).ru_stime
+    return np.array([processor_seconds(), system, time.perf_counter()])
+
+
+def work(contestant: str, name: str, small: bool, steady: int) -> None:
     """Print the figures of a net as JSON."""
-    to = Words(title)
-    marks = [processor_seconds()]
+    to = Words(contestant)
+    marks, losses = [marked()], []
     step = to.step(NETS[name], small, UPDATES.get(name, "adam"))
-    marks.append(processor_seconds())
-    losses = []
+    marks.append(marked())
     for _ in range(STEPS):
         losses.append(step())
-        marks.append(processor_seconds())
+        marks.append(marked())
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    times = [after - before for before, after in itertools.pairwise(marks)]
-    later = []
+    later = [marked()]
     for _ in range(steady):
-        begin = time.process_time()
         step()
-        later.append(time.process_time() - begin)
-    usual = statistics.median(later[len(later) // 2 :]) if later else times[-1]
-    figures = dict(build=times[0], first=times[1], ten=sum(times), steady=usual, MiB=most)
-    figures["plan"] = max(0.0, sum(times[2:4]) - 2 * usual)
-    print(json.dumps({"figures": figures, "times": times, "losses": losses}))
+        later.append(marked())
+    times, rest = np.diff(marks, axis=0), np.diff(later if steady else marks, axis=0)
+    usual, _, wall = np.median(rest[len(rest) // 2 :], axis=0)
+    (ten, _, ten_wall), pages = times.sum(axis=0), times[:4, 1].sum()
+    plan = max(0.0, times[2:4, 0].sum() - 2 * usual)
+    found = (*times[:2, 0], plan, pages, ten, usual, ten_wall, wall, most)
+    figures = dict(zip(COLUMNS, map(float, found), strict=True))
+    print(json.dumps({"figures": figures, "times": times[:, 0].tolist(), "losses": losses}))
+
+
+def touch_memory() -> None:
+    """Touch memory in a process that ends, so that the machine has it."""
+    command = f"import numpy; numpy.ones({TOUCHED}, 'uint8')"
+    subprocess.run([sys.executable, "-c", command], check=False)
 
 
 def measured(
@@ -349,18 +365,23 @@ def measured(
 ) -> dict[str, Any]:
     """What a process of its own finds; empty where it has no such library."""
     search = os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))
-    environment = {**os.environ, **{f"{t}_NUM_THREADS": "1" for t in THREADS}}
+    environment = {**os.environ, **{f"{t}_NUM_THREADS": str(args.threads) for t in THREADS}}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     environment |= {"PYTHONPATH": search, "PYTHONPYCACHEPREFIX": str(Path(cache) / "modules")}
-    command = [python, __file__, "--work", CONTESTANTS[contestant], "--only", name]
+    # so that compilers are processes that this one starts
+    environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+    command = [python, __file__, "--work", contestant, "--only", name]
     command += ["--steady", str(args.steady), *(["--small"] if args.small else [])]
     figures: dict[str, Any] = {}
     runs: list[tuple[str, list[str]]] = [("others", ["--small"]), ("kernels", [])]
     # the first one compiles modules
     for kernels, more in runs[1:] if args.small else runs:
+        if not (args.small or more):
+            touch_memory()
+        folder = str(Path(cache) / kernels)
         done = subprocess.run(
             [*command, *more],
-            env={**environment, "FLUIDLITE_CACHE": str(Path(cache) / kernels)},
+            env={**environment, "FLUIDLITE_CACHE": folder, "TORCHINDUCTOR_CACHE_DIR": folder},
             stdout=subprocess.PIPE,
             stderr=None if args.verbose else subprocess.DEVNULL,
             text=True,
@@ -391,10 +412,10 @@ def row(name: str, args: argparse.Namespace) -> list[str]:
     for contestant, figures in best.items():
         cells = "".join(f"{figures[key]:10.2f}" for key in COLUMNS[:-1])
         ratios = ""
-        if contestant != "torch" and "torch" in best:
+        if "torch" in best and contestant != "torch":
             torch = best["torch"]
             ratios = "".join(f"{figures[k] / torch[k]:8.2f}" for k in ("ten", "steady", "MiB"))
-        lines.append(f"{name:<16}{contestant:<8}{cells}{figures['MiB']:10.0f}{ratios}")
+        lines.append(f"{name:<16}{contestant:<14}{cells}{figures['MiB']:10.0f}{ratios}")
     return lines
 
 
@@ -402,22 +423,24 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--only", nargs="*", default=list(NETS), choices=NETS, metavar="NET")
-    parser.add_argument("--contestants", nargs="*", default=list(CONTESTANTS), choices=CONTESTANTS)
+    usual = list(CONTESTANTS)[:3]
+    parser.add_argument("--contestants", nargs="*", default=usual, choices=CONTESTANTS)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--small", action="store_true", help="the smallest sizes")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--steady", type=int, default=10, help="steps that are run after the ten")
     parser.add_argument("--python", nargs="*", default=[], help="further interpreters to look in")
     parser.add_argument("--verbose", action="store_true", help="each step, and errors")
     parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
-    parser.add_argument("--work", choices=sorted({*CONTESTANTS.values()}), help=argparse.SUPPRESS)
+    parser.add_argument("--work", choices=CONTESTANTS, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.work:
         work(args.work, args.only[0], args.small, args.steady)
         return
     lines = [
-        f"{machine.description()}; one thread; load {machine.load():.1f}",
+        f"{machine.description()}; threads: {args.threads}; load {machine.load():.1f}",
         "",
-        f"{'':<24}" + "".join(f"{each:>10}" for each in COLUMNS) + "   ten, steady, MiB by torch's",
+        f"{'':<30}" + "".join(f"{each:>10}" for each in COLUMNS) + "   ten, steady, MiB by torch's",
     ]
     print("\n".join(lines), flush=True)
     for name in args.only:

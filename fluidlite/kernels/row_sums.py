@@ -14,6 +14,7 @@ from .sparse import added_by_product
 PLAIN = "fdilFD"  #: characters of the element types for which there is more than ``np.add.at``
 _WIDE = 48  #: elements of a row from which on rows are added as a whole
 _MANY = 1 << 14  #: elements from which on sorting pays
+_SPARSE = 4  #: times as many elements as are added, from which on a product passes too many
 _CHUNK = 1 << 15  #: elements that are added at once, one by one
 _FEW = 8  #: rows of numbers that occur so often are added by a call for each number
 
@@ -59,11 +60,12 @@ def add_at_rows(out: Any, index: Any, updates: Any) -> None:
     width = out.shape[1]
     if width == 1:
         np.add.at(out.reshape(-1), index, updates.reshape(-1))
-    elif not (updates.size >= _MANY and added_by_product(out, index, updates)):
-        if width >= _WIDE and updates.size >= _MANY:
-            _by_rounds(out, index, updates)
-        else:
-            _by_elements(out, index, updates)
+        return
+    is_large, is_wide = updates.size >= _MANY, width >= _WIDE
+    goes_to_few = is_wide and out.size >= _SPARSE * updates.size
+    if is_large and not goes_to_few and added_by_product(out, index, updates):
+        return
+    (_by_rounds if is_large and is_wide else _by_elements)(out, index, updates)
 
 
 def _by_elements(out: Any, index: Any, updates: Any) -> None:
