@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from ..errors import ArgumentError
 from ..ground.docstrings import Family
 from ..ground.reprs import Described
+from .int8 import serve_in_int8, warn_of_bfloat16
 from .pass_names import PaddlePassBuilder
 from .served import Served
 
@@ -130,6 +131,10 @@ class Location(Described):
         else:
             raise ArgumentError("the configuration names no model; give a folder, or two files")
         served.threads = self.settings["cpu_math_library_num_threads"]
+        if self.settings.get("mkldnn_bfloat16_enabled"):
+            warn_of_bfloat16()
+        if self.settings.get("mkldnn_int8_enabled"):
+            serve_in_int8(served, self.settings.get("mkldnn_int8_types") or ())
         return served
 
 

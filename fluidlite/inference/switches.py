@@ -1,7 +1,8 @@
 """Switches of configurations, as tables: a method that sets, a method that answers.
 
-Programs are planned and run in one way here, so that a switch changes nothing but the answers; a
-switch for a missing device answers that the device is not used.
+Programs are planned and run in one way here, so that a switch changes nothing but the answers, but
+for whole numbers of 8 bits (``int8.py``); a switch for a missing device answers that the device is
+not used.
 """
 
 from __future__ import annotations
@@ -64,12 +65,18 @@ SWITCHES: dict[str, str] = {
         disable_glog_info() glog_info_disabled=True
         disable_mkldnn() mkldnn_enabled=False
         enable_mkldnn() mkldnn_enabled=True
-        enable_mkldnn_bfloat16() mkldnn_enabled=True
-        enable_mkldnn_int8(mkldnn_int8_enabled_op_types=()) mkldnn_int8_enabled=True
         enable_quantizer()
         switch_ir_optim(x=True) ir_optim=bool(x)
         switch_specify_input_names(x=True) specify_input_name=bool(x)
         switch_use_feed_fetch_ops(x=True)
+        """,
+    "a warning says that the model runs in float32, which is faster without AMX": """
+        enable_mkldnn_bfloat16() mkldnn_enabled=True mkldnn_bfloat16_enabled=True
+        """,
+    "products that a quantized model rounds are computed in whole numbers, all of them or those of \
+some types of operators": """
+        enable_mkldnn_int8(mkldnn_int8_enabled_op_types=()) mkldnn_enabled=True \
+mkldnn_int8_enabled=True mkldnn_int8_types=mkldnn_int8_enabled_op_types
         """,
     "1 is one thread of the BLAS where values have sequences, more are all that it has": """
         set_cpu_math_library_num_threads(count) cpu_math_library_num_threads=int(count)

@@ -431,6 +431,7 @@ class OfScale(Op, abstract=True):
         from 0.
     is_test: keep the scale as it is.
     only_observer: move the scale, and leave the numbers alone.
+    computes_in_int8: plans may read the whole numbers in place of what they stand for.
     """
 
     signature = (
@@ -441,6 +442,7 @@ class OfScale(Op, abstract=True):
     round_type: int = 0
     is_test: bool = True
     only_observer: bool = False
+    computes_in_int8: bool = attr(False, local=True)
 
     def grad(self, f: Any, dY: Any) -> Any:
         return dict(X=lambda: dY)

@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from . import convolution, elementwise, normalize, optimizer, pooling, product, reduction, rescale
+from . import (
+    convolution,
+    elementwise,
+    integers,
+    normalize,
+    optimizer,
+    pooling,
+    product,
+    reduction,
+    rescale,
+)
 from .library import load
 from .offers import OneDnnKernels, is_worth_loading, served
 
@@ -22,6 +32,12 @@ def description() -> dict[str, str] | None:
     if library is None:
         return None
     return {"path": library.path, "version": library.version, "instructions": library.instructions}
+
+
+def multiplies_int8() -> bool:
+    """Whether the library is installed, and the processor multiplies whole numbers of 8 bits."""
+    library = load()
+    return library is not None and library.has_vnni
 
 
 def open_library(graph: Iterable[Any], everywhere: bool) -> OneDnnKernels | None:

@@ -25,6 +25,7 @@ from ...kernels.blas import blas_info
 FILES = ("libdnnl.so.3", "libdnnl.3.dylib")
 LARGEST_RANK = 12
 FLOAT32, CPU, IN_ORDER, ANY = 3, 1, 1, 1
+INT8, UINT8 = 5, 6
 TRAINING, INFERENCE, BACKWARD = 64, 96, 128
 #: what queries ask for
 SCRATCHPAD, NAME = 136, 8
@@ -41,6 +42,8 @@ INSTRUCTIONS = {
     0x1EF: "AVX-512 with float16",
     0xFEF: "AVX-512 with AMX",
 }
+
+VNNI = 0x48  #: the bits of the sets above that have VNNI
 
 #: whose kernels OpenBLAS takes, of processors without AVX-512
 BEFORE_AVX512 = {"haswell", "zen", "sandybridge", "nehalem", "prescott", "core2", "generic"}
@@ -282,6 +285,11 @@ class Library:
             return function(*arguments)
         finally:
             self._set_threads(before)
+
+    @property
+    def has_vnni(self) -> bool:
+        """Whether the processor multiplies whole numbers of 8 bits in one instruction."""
+        return bool(self._library.dnnl_get_effective_cpu_isa() & VNNI)
 
     @property
     def instructions(self) -> str:

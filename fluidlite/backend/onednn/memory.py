@@ -52,10 +52,19 @@ class Descriptor:
         library.give_back_with(self, "memory_desc", handle)
 
 
-def any_of(library: Library, sizes: Sequence[int]) -> Descriptor:
+def any_of(library: Library, sizes: Sequence[int], dtype: int = FLOAT32) -> Descriptor:
     """A descriptor that leaves the layout to the library."""
-    made = library.create("memory_desc_create_with_tag", len(sizes), dims(sizes), FLOAT32, ANY)
+    made = library.create("memory_desc_create_with_tag", len(sizes), dims(sizes), dtype, ANY)
     return Descriptor(library, made)
+
+
+def lying(library: Library, form: Form, dtype: int) -> Descriptor:
+    """A descriptor of a plain array of some element type."""
+    handle = library.create(
+        "memory_desc_create_with_strides",
+        *(len(form.sizes), dims(form.sizes), dtype, dims(form.steps)),
+    )
+    return Descriptor(library, handle)
 
 
 class Layout:
@@ -71,13 +80,11 @@ class Layout:
         self.library = library
         self.form = form
         if handle is None:
-            owned_handle = library.create(
-                "memory_desc_create_with_strides",
-                *(len(form.sizes), dims(form.sizes), FLOAT32, dims(form.steps)),
-            )
+            self._descriptor = lying(library, form, FLOAT32)
         else:
-            owned_handle = library.create("memory_desc_clone", handle)
-        self._descriptor = Descriptor(library, owned_handle)
+            cloned = library.create("memory_desc_clone", handle)
+            self._descriptor = Descriptor(library, cloned)
+        owned_handle = self._descriptor.handle
         self.handle = owned_handle
         self.nbytes: int = library.size(owned_handle)
         self.shape: tuple[int] = (self.nbytes // FLOAT.itemsize,)
@@ -124,14 +131,15 @@ class Layout:
 
 def with_channels_last(library: Library, sizes: Sequence[int]) -> Layout:
     """The layout of plain images whose channels are moved to the end."""
+    form = Form(tuple(sizes), channels_last_steps(sizes))
+    return Layout(library, row_major(sizes), lying(library, form, FLOAT32).handle)
+
+
+def channels_last_steps(sizes: Sequence[int]) -> tuple[int, ...]:
+    """The elements between neighbours of images whose channels are moved to the end."""
     order = (0, *range(2, len(sizes)), 1)
-    lying = row_major([sizes[i] for i in order])
-    steps = tuple(lying.steps[order.index(i)] for i in range(len(sizes)))
-    made = library.create(
-        "memory_desc_create_with_strides", len(sizes), dims(sizes), FLOAT32, dims(steps)
-    )
-    owner = Descriptor(library, made)
-    return Layout(library, row_major(sizes), owner.handle)
+    steps = row_major([sizes[i] for i in order]).steps
+    return tuple(steps[order.index(i)] for i in range(len(sizes)))
 
 
 def chosen(library: Library, form: Form, handle: Any) -> Layout | None:
@@ -225,6 +233,8 @@ class ExecutionContext:
     def __init__(self, contexts: ContextFactory) -> None:
         self._factory = contexts
         self._scratchpad: Any = None
+        #: by number of bytes, what kernels hold only while they run
+        self.rounded: dict[int, Any] = {}
         #: bounds of the norms of values of this run, by number; see ``norms.py``
         self.norms: dict[int, float] = {}
         self.bound: dict[Any, Any] = {}
@@ -325,7 +335,8 @@ class PrimitiveDescriptor:
         hint: the descriptor of the forward primitive, for one that goes backward.
         posts: what is done with the results, in order: ``("eltwise", algorithm, alpha, beta)`` or
             ``("binary", algorithm, layout of the other operand)``.
-        scaled: numbers of arguments that are multiplied by a number that comes when it runs.
+        scaled: numbers of arguments that are multiplied by a number that comes when it runs; with a
+            mask of dimensions, pairs of both, by one for each slice along these.
 
     Raises:
         NotDone: the library has no such primitive.
@@ -339,7 +350,7 @@ class PrimitiveDescriptor:
         relu: bool = False,
         hint: PrimitiveDescriptor | None = None,
         posts: Sequence[tuple[Any, ...]] = (),
-        scaled: Sequence[int] = (),
+        scaled: Sequence[int | tuple[int, int]] = (),
     ) -> None:
         self._library = library
         self.kind = kind
@@ -349,8 +360,9 @@ class PrimitiveDescriptor:
         attributes = library.create("primitive_attr_create")
         try:
             library.call("primitive_attr_set_scratchpad_mode", attributes, OWN_SCRATCHPAD)
-            for number in scaled:
-                library.call("primitive_attr_set_scales_mask", attributes, number, 0)
+            for each in scaled:
+                number, mask = each if isinstance(each, tuple) else (each, 0)
+                library.call("primitive_attr_set_scales_mask", attributes, number, mask)
             if relu:
                 posts = (*posts, ("eltwise", RELU, 0.0, 0.0))
             if posts:

@@ -6,6 +6,7 @@ Modules beside this one register functions that make offers, and say what they c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +37,8 @@ Layouts = Mapping[int, list[Any]]
 Make = Callable[["OneDnnKernels", Any, Layouts, Epilogues], "Offer | None"]
 Cost = Callable[["OneDnnKernels", Any, Layouts], float]
 _served: dict[str, tuple[Make, Cost]] = {}
+#: the same of what works in whole numbers
+_served_in_integers: dict[str, Make] = {}
 _worth_loading: set[str] = set()
 
 
@@ -73,6 +76,16 @@ def is_worth_loading(instruction: Any, everywhere: bool) -> bool:
     )
 
 
+def serves_integers(*types: str) -> Callable[[Make], Make]:
+    """A decorator for functions that make offers for instructions on rounded operands."""
+
+    def register(make: Make) -> Make:
+        _served_in_integers.update(dict.fromkeys(types, make))
+        return make
+
+    return register
+
+
 class OneDnnKernels(KernelLibrary):
     """What the library offers for one graph.
 
@@ -107,14 +120,26 @@ class OneDnnKernels(KernelLibrary):
             return None
         if not all(v.is_static for v in values):
             return None
+        if self._in_integers(instruction):
+            return LOW
         return LOW if self._everywhere else served[1](self, instruction, layouts)
 
     def offer(self, instruction: Any, layouts: Layouts, epilogues: Epilogues) -> Offer | None:
         """A kernel for an instruction; None if there is none after all."""
+        if self._in_integers(instruction):
+            with suppress(NotDone):
+                make = _served_in_integers[instruction.op.type]
+                return make(self, instruction, layouts, epilogues)
         try:
             return _served[instruction.op.type][0](self, instruction, layouts, epilogues)
         except NotDone:
             return None
+
+    def _in_integers(self, instruction: Any) -> bool:
+        """Whether the program asks for an instruction in whole numbers of 8 bits."""
+        if instruction.op.type not in _served_in_integers or not self.library.has_vnni:
+            return False
+        return all(asks_for_integers(each) for each in instruction.operands[:2])
 
     @cached_property
     def hides(self) -> bool:
@@ -193,6 +218,12 @@ class OneDnnKernels(KernelLibrary):
             source or Layout(self.library, form),
             target or Layout(self.library, form),
         )
+
+
+def asks_for_integers(value: Any) -> bool:
+    """Whether a value is made of whole numbers, and readers may take these."""
+    op = None if value.producer is None else value.producer.op
+    return op is not None and op.type == "dequantize_linear" and op.computes_in_int8
 
 
 def operations_of(x: Any, y: Any, product: Any) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from ...opdef.spec import Spec
 from ...opdef.structure import Structure
 from ..graph import Graph, Instruction
 from ..value import Value
+from .dead_code import eliminate_dead_code
 from .epilogues import epilogues_of
 from .form import Context, Pass
 
@@ -43,6 +44,8 @@ def select_kernels(graph: Graph, context: Context) -> bool:
         if instruction.graph is not None:  # it was no epilogue of one before
             selection.choose(instruction)
     selection.restore_outputs()
+    if selection.orphans:
+        eliminate_dead_code(graph, context)
     return True
 
 
@@ -53,6 +56,8 @@ class _Selection:
         #: by number of a value, its versions by layout; nothing where it is only plain
         self._versions: dict[int, dict[Any, Value]] = {}
         self._workspaces: dict[Any, Value] = {}
+        #: whether a kernel reads what an operand was made of, so that nothing may need that
+        self.orphans = False
         self._position = {instruction: index for index, instruction in enumerate(graph)}
 
     def choose(self, instruction: Instruction) -> None:
@@ -131,6 +136,10 @@ class _Selection:
                 for value, layout in zip(sources, takes, strict=True)
             ]
             operands += [self._workspaces[key] for key in offer.reads]
+            if offer.operands is not None:
+                self.orphans = self.orphans or not {v.number for v in instruction.inputs} <= {
+                    v.number for v in offer.operands if isinstance(v, Value)
+                }
             slots = instruction.slots
             if len(operands) != len(slots):
                 slots = tuple(f"In{k}" for k in range(len(operands)))

@@ -1,0 +1,131 @@
+"""Quantized models that are served in whole numbers: what is simulated, to rounding."""
+
+import numpy as np
+import pytest
+from backend.agreement import sources
+
+import fluidlite as fluid
+from fluidlite.backend import onednn
+from fluidlite.contrib.slim import quantization as slim
+from fluidlite.paddle import inference
+from fluidlite.paddle.static import quantization as static
+
+layers = fluid.layers
+needs_vnni = pytest.mark.skipif(
+    not onednn.multiplies_int8(), reason="it takes oneDNN and a processor with VNNI"
+)
+X = np.random.default_rng(3).normal(size=[2, 3, 12, 12]).astype("float32")
+
+
+def net():
+    """A small net with a residual, groups, norms and a product of matrices."""
+    x = fluid.data("x", [None, 3, 12, 12], "float32")
+    first = layers.conv2d(x, 16, 3, padding=1, bias_attr=False)
+    first = layers.batch_norm(first, act="relu", is_test=True)
+    inner = layers.conv2d(first, 16, 1, act="relu")
+    inner = layers.conv2d(inner, 16, 3, padding=1, bias_attr=False)
+    inner = layers.relu(layers.batch_norm(inner, is_test=True) + first)
+    inner = layers.conv2d(inner, 32, 3, groups=16, stride=2, act="relu")
+    return layers.fc(layers.pool2d(inner, 5, "avg", 5), 4)
+
+
+def save(folder, quantize):
+    """Write the net, rounded as a function does it."""
+    main, startup, scope = fluid.Program(), fluid.Program(), fluid.Scope()
+    main.random_seed = startup.random_seed = 7
+    exe = fluid.Executor()
+    with fluid.scope_guard(scope), fluid.unique_name.guard():
+        with fluid.program_guard(main, startup):
+            out = net()
+        exe.run(startup)
+        for variable in main.list_vars():
+            if variable.persistable and variable.name.startswith("batch_norm"):
+                tensor = scope.find_var(variable.name).get_tensor()
+                tensor.set(np.asarray(tensor) + np.arange(16, dtype="float32") / 20)
+        fluid.io.save_inference_model(str(folder / "plain"), ["x"], [out], exe, main)
+        quantize(exe, folder)
+    return str(folder / "rounded")
+
+
+def afterwards(types, library=slim, **how):
+    """What rounds a saved model by scales that are found in samples."""
+
+    def quantize(exe, folder):
+        passes = library.PostTrainingQuantization(
+            executor=exe,
+            sample_generator=lambda: ((row,) for row in X),
+            model_dir=str(folder / "plain"),
+            batch_size=2,
+            batch_nums=1,
+            algo="abs_max",
+            quantizable_op_type=types,
+            **how,
+        )
+        passes.quantize()
+        passes.save_quantized_model(str(folder / "rounded"))
+
+    return quantize
+
+
+ALL = ["conv2d", "depthwise_conv2d", "mul"]
+WAYS = {
+    "fluid, by channels": afterwards(ALL),
+    "fluid, one scale": afterwards(ALL, weight_quantize_type="abs_max"),
+    "paddle 2, frozen": afterwards(ALL, static),
+    "paddle 2, as in ONNX": afterwards(ALL, static, onnx_format=True),
+}
+
+
+def run(folder, in_int8, types=(), config=None):
+    """What a predictor gives in its third run, and the predictor."""
+    config = config or fluid.core.AnalysisConfig(folder)
+    if in_int8:
+        config.enable_mkldnn_int8(types)
+    predictor = fluid.core.create_paddle_predictor(config)
+    for _ in range(3):
+        (out,) = predictor.run([fluid.core.PaddleTensor(X, "x")])
+    return out.as_ndarray(), predictor
+
+
+def source(predictor):
+    served = predictor._serving.served
+    return sources(served.executor, served.program)
+
+
+@needs_vnni
+@pytest.mark.filterwarnings("ignore:.*does not know the attribute")  # thresholds of results
+@pytest.mark.parametrize("way", WAYS)
+def test_whole_numbers_give_what_is_simulated(way, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    folder = save(tmp_path, WAYS[way])
+    (right, _), (found, predictor) = run(folder, False), run(folder, True)
+    scale = np.abs(right).max()
+    np.testing.assert_allclose(found, right, rtol=0, atol=1e-4 * scale)
+    types = [op.type for op in predictor.program().global_block().ops]
+    assert "batch_norm" not in types and not any(each.startswith("fake_") for each in types)
+    assert "quantize" not in source(predictor)
+
+
+@needs_vnni
+def test_types_say_which_products_are_computed_in_whole_numbers(tmp_path):
+    folder = save(tmp_path, WAYS["fluid, by channels"])
+    _, predictor = run(folder, True, ["mul"])
+    types = [op.type for op in predictor.program().global_block().ops]
+    assert types.count("quantize_linear") == 1 and types.count("batch_norm") == 2
+
+
+def test_a_model_that_is_not_rounded_is_served_as_it_is(tmp_path):
+    save(tmp_path, lambda exe, folder: None)
+    config = inference.Config(str(tmp_path / "plain"))
+    config.enable_mkldnn_int8()
+    with pytest.warns(RuntimeWarning, match="enable_mkldnn_int8: the model runs in float32"):
+        served = inference.create_predictor(config)._serving.served
+    assert "quantize_linear" not in [op.type for op in served.program.global_block().ops]
+
+
+def test_a_warning_says_that_bfloat16_is_not_computed_with(tmp_path):
+    save(tmp_path, lambda exe, folder: None)
+    config = inference.Config(str(tmp_path / "plain"))
+    config.enable_mkldnn_bfloat16()
+    with pytest.warns(RuntimeWarning, match="enable_mkldnn_bfloat16: the model runs in float32"):
+        inference.create_predictor(config)
