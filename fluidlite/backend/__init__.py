@@ -16,7 +16,7 @@ from . import numpy_
 _CHOICES = ("numpy", "onednn", "native", "auto")
 # read at their first use
 _ONEDNN, _JAX = "fluidlite.backend.onednn", "fluidlite.backend.jax_"
-_NATIVE = "fluidlite.backend.native"
+_NATIVE, _PIECES = "fluidlite.backend.native", "fluidlite.backend.pieces"
 
 
 def get(name: str) -> ModuleType:
@@ -47,8 +47,9 @@ def kernel_libraries() -> list[Callable[[Any], KernelLibrary | None]]:
         raise ArgumentError(
             f"expected FLUIDLITE_KERNELS to be one of {', '.join(_CHOICES)}, got {chosen!r}"
         )
+    alone = import_module(_PIECES).open_library
     if chosen == "numpy":
-        return []
+        return [alone]
     native = import_module(_NATIVE)
     if chosen == "native":
         if native.description() is None:
@@ -63,7 +64,9 @@ def kernel_libraries() -> list[Callable[[Any], KernelLibrary | None]]:
             "FLUIDLITE_KERNELS asks for oneDNN, which is not installed: "
             'pip install "fluidlite[fast]" (Linux on x86-64), or set it to auto or numpy'
         )
-    found: Callable[[Any], KernelLibrary | None] = partial(
+    opens: Callable[[Any], KernelLibrary | None] = partial(
         onednn.open_library, everywhere=chosen == "onednn"
     )
-    return [found, partial(native.open_library, waits=False)] if chosen == "auto" else [found]
+    if chosen == "auto":
+        return [opens, partial(native.open_library, waits=False), alone]
+    return [opens, alone]

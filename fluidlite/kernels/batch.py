@@ -1,6 +1,4 @@
-"""Batch and layer normalisation, forward and backward, in few passes over pieces that stay in the
-cache.
-"""
+"""Batch normalisation, forward and backward, in few passes over pieces that stay in the cache."""
 
 from __future__ import annotations
 
@@ -12,8 +10,7 @@ import numpy as np
 
 from ..ground.dtypes import DType
 from ..opdef.prepared import Prepared, prepares
-from ..opdef.spec import Spec, flat
-from .short_rows import totals
+from ..opdef.spec import Spec
 
 PIECE = 160 * 1024  #: bytes that are worked on at a time
 
@@ -23,7 +20,8 @@ def row_products(left: Any, right: Any) -> Any:
     return np.einsum("ij,ij->i", left, right)
 
 
-_dots: Any = getattr(np, "vecdot", row_products)  # NumPy 2 has a faster one
+#: the same; NumPy 2 has a faster one
+dots: Any = getattr(np, "vecdot", row_products)
 
 
 def pieces(rows: int, row_bytes: int) -> Iterator[slice]:
@@ -97,7 +95,7 @@ def batch_norm(
             part, piece = matrix[rows], normalized[rows]
             middle = np.multiply(np.dot(part, ones), share, out=mean[rows])
             np.subtract(part, middle[:, None], out=piece)
-            spread = np.multiply(_dots(piece, piece), share, out=variance[rows])
+            spread = np.multiply(dots(piece, piece), share, out=variance[rows])
             factor = np.divide(one, np.sqrt(spread + epsilon), out=inverse[rows])
             slope = factor * scale[rows]
             if not np.isfinite(slope).all():  # beyond the range, where the result need not be
@@ -136,7 +134,7 @@ def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | No
             part, piece = cotangents[rows], dx[rows]
             np.subtract(images[rows], mean[rows, None], out=piece)
             total = np.dot(part, ones, out=dbias[rows])
-            product = np.multiply(_dots(part, piece), inverse[rows], out=dscale[rows])
+            product = np.multiply(dots(part, piece), inverse[rows], out=dscale[rows])
             factor = scale[rows] * inverse[rows]
             slope = product * inverse[rows] * share
             np.multiply(piece, slope[:, None], out=piece)
@@ -146,78 +144,3 @@ def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | No
         return c.image(dx), dscale, dbias
 
     return Prepared(run, out=True)
-
-
-@prepares("layer_norm")
-def layer_norm(op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None) -> Prepared | None:
-    """The normalised samples, their means and variances: what the operator computes, bit by bit."""
-    if X.dtype is DType.FP16 or 0 in X.shape:
-        return None
-    matrix, dtype = flat(X.shape, op.begin_norm_axis), X.dtype.dtype
-    count, epsilon = np.asarray(matrix[1], dtype), np.asarray(op.epsilon, dtype)
-
-    def run(x: Any, scale: Any, bias: Any) -> Any:
-        rows = x.reshape(matrix)
-        mean = np.add.reduce(rows, axis=1, keepdims=True)
-        np.divide(mean, count, out=mean)
-        y = np.subtract(rows, mean)
-        squares = np.multiply(y, y)
-        variance = np.add.reduce(squares, axis=1, keepdims=True)
-        np.divide(variance, count, out=variance)
-        np.divide(y, np.sqrt(variance + epsilon), out=y)
-        if scale is not None:
-            np.multiply(y, scale, out=y)
-        if bias is not None:
-            np.add(y, bias, out=y)
-        return y.reshape(x.shape), mean.reshape(-1), variance.reshape(-1)
-
-    return Prepared(run)
-
-
-@prepares("layer_norm_grad")
-def layer_norm_grad(
-    op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None, Mean: Spec, Variance: Spec, *more: Any
-) -> Prepared | None:
-    """The cotangents of X, Scale and Bias."""
-    dY, *others = more
-    if Scale is None or Bias is None or dY is None or any(o is not None for o in others):
-        return None
-    if not X.dtype == Scale.dtype == dY.dtype or X.dtype is DType.FP16 or 0 in X.shape:
-        return None
-    samples, size = flat(X.shape, op.begin_norm_axis)
-    dtype = X.dtype.dtype
-    share, epsilon = np.asarray(1 / size, dtype), np.asarray(op.epsilon, dtype)
-    ones, whole = np.ones(size, dtype), np.ones(samples, dtype)
-
-    def run(x: Any, scale: Any, _: Any, mean: Any, variance: Any, g: Any, *rest: Any) -> Any:
-        g = g.reshape(samples, size)
-        normal = x.reshape(samples, size) - mean[:, None]
-        inverse = 1 / np.sqrt(variance + epsilon)
-        np.multiply(normal, inverse[:, None], out=normal)
-        weighted = g * normal
-        dscale = np.dot(whole, weighted)
-        np.multiply(g, scale, out=weighted)
-        middle = np.dot(weighted, ones) * share
-        slope = _dots(weighted, normal) * share
-        np.multiply(normal, slope[:, None], out=normal)
-        np.subtract(weighted, normal, out=weighted)
-        np.subtract(weighted, middle[:, None], out=weighted)
-        np.multiply(weighted, inverse[:, None], out=weighted)
-        return weighted.reshape(x.shape), dscale, np.dot(whole, g)
-
-    return Prepared(run, unread=(2,))
-
-
-@prepares("softmax_grad")
-def softmax_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
-    """Out (dOut - the sum of dOut Out along the classes)."""
-    if dOut is None or dOut != Out or not Out.shape or Out.dtype is DType.FP16:
-        return None
-    total_of = totals(Out, op.axis)
-
-    def run(value: Any, g: Any, out: Any = None) -> Any:
-        products = np.multiply(g, value, out=out)
-        total = total_of(products)
-        return np.multiply(np.subtract(g, total), value, out=products)
-
-    return Prepared(run, out=True, like=0)

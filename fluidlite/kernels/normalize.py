@@ -1,4 +1,4 @@
-"""Softmax, and its cross entropy."""
+"""Softmax and its gradient, and its cross entropy."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ground.dtypes import DType
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, normal_axis
 from .short_rows import largest, totals
@@ -63,3 +64,18 @@ def softmax_with_cross_entropy(op: Any, Logits: Spec, Label: Spec) -> Prepared |
         return np.divide(e, total, out=e), loss
 
     return Prepared(run)
+
+
+@prepares("softmax_grad")
+def softmax_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
+    """Out (dOut - the sum of dOut Out along the classes)."""
+    if dOut is None or dOut != Out or not Out.shape or Out.dtype is DType.FP16:
+        return None
+    total_of = totals(Out, op.axis)
+
+    def run(value: Any, g: Any, out: Any = None) -> Any:
+        products = np.multiply(g, value, out=out)
+        total = total_of(products)
+        return np.multiply(np.subtract(g, total), value, out=products)
+
+    return Prepared(run, out=True, like=0)

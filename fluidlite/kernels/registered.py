@@ -11,6 +11,7 @@ from . import (  # noqa: F401
     reduction,
     rescale,
     rows,
+    sample_norm,
     simple,
     step,
 )

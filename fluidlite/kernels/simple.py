@@ -320,6 +320,22 @@ def sigmoid(op: Any, X: Spec) -> Prepared | None:
     return Prepared(run, out=True, over=(0,))
 
 
+@prepares("swish")
+@in_single
+def swish(op: Any, X: Spec) -> Prepared | None:
+    """X times its sigmoid; where that is 0, so is the product with what is infinite."""
+    gate = sigmoid(op, X)
+    if gate is None or op.beta != 1.0:
+        return None
+    least = np.asarray(-np.finfo(X.dtype.dtype).max, X.dtype.dtype)
+
+    def run(x: Any, out: Any = None) -> Any:
+        out = gate.function(x, out=out)
+        return np.multiply(np.maximum(x, least), out, out=out)
+
+    return Prepared(run, out=True, between=size_of(X.shape) * X.dtype.dtype.itemsize)
+
+
 @prepares("concat")
 def concat(op: Any, X: list[Spec], AxisTensor: Spec | None) -> Prepared | None:
     """One after the other."""

@@ -69,9 +69,10 @@ _ERFC = (
 )
 _CENTRE = 0.46875  # up to here the first approximation is meant
 _ONE = 6.0  # from here on the function is 1 in double precision
-_BLOCK = 65536  # bytes of a part of an array that lies in the cache, with what is made from it
+#: bytes of a part of an array that lies in the cache, with what is made from it
+BLOCK = 1 << 17
 #: bytes that the error function works in at most
-SPACE = 4 * _BLOCK
+SPACE = 4 * BLOCK
 
 
 def erf(x: Any, out: Any = None) -> Any:
@@ -90,8 +91,8 @@ def erf(x: Any, out: Any = None) -> Any:
     flat = np.ascontiguousarray(x, kind).reshape(-1)
     result = np.empty(x.shape, kind) if out is None else out
     into = result.reshape(-1)
-    part, step = (_single, _BLOCK // 4) if kind is np.float32 else (_double, _BLOCK // 8)
-    space = np.empty((4, min(step, flat.size)), kind)
+    part, step = (_single, BLOCK // 4) if kind is np.float32 else (_double, BLOCK // 8)
+    space = np.empty((2 if part is _single else 4, min(step, flat.size)), kind)
     for begin in range(0, flat.size, step):
         some = flat[begin : begin + step]
         part(some, into[begin : begin + step], *space[:, : some.size])
@@ -114,8 +115,7 @@ def _filled(out: Any, values: Any) -> Any:
 
 
 def _single(x: Any, out: Any, square: Any, slope: Any, *_: Any) -> None:
-    np.maximum(x, -_FLAT, out=out)
-    np.minimum(out, _FLAT, out=out)
+    np.clip(x, -_FLAT, _FLAT, out=out)
     np.multiply(out, out, out=square)
     _polynomial(_SINGLE, square, slope)
     np.multiply(out, slope, out=out)

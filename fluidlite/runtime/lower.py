@@ -147,14 +147,15 @@ class Lowering(Interpreter):
     def _fused(
         self, op: Op, ins: Mapping[str, Any], calling: Calling, want: Iterable[str] | None
     ) -> dict[str, Any] | None:
-        """The outputs of a composition that a prepared kernel computes as a whole; None if there is
-        none.
-        """
+        """The outputs of a composition that one prepared kernel computes; None without a kernel."""
         ins = self._wholes(ins, ())
         if want is not None and not set(want) & set(op.output_slots):
             return None
-        shared = self.typed_ops.fused(op, ins, calling)
-        return None if shared is None else self._instruction(shared, op, ins, None)
+        if (shared := self.typed_ops.fused(op, ins, calling)) is None or not shared.kernel:
+            return None
+        unread = {calling.slots[place] for place in shared.kernel.unread}
+        without = {s: None for s in unread if f"{s}@GRAD" not in op.output_slots}
+        return self._instruction(shared, op, {**ins, **without}, None)
 
     def _wholes(self, ins: Mapping[str, Any], rows: Sequence[str]) -> dict[str, Any]:
         """Values by slot with tensors in place of SelectedRows, but for the slots that may take

@@ -255,7 +255,7 @@ class _Fusion:
             self._graph.erase(member)
         fused.set_outs({f"Out{k}": value for k, value in enumerate(group.outputs)})
         self._places[fused] = group.place
-        self._context.choices[fused] = f"native, {len(group.members)} instructions"
+        self._context.choices[fused] = f"{self._library.name}, {len(group.members)} instructions"
 
     def _drop_views(self, value: Value) -> None:
         """Take out what shows a value, and others through which it does, where nothing reads it."""

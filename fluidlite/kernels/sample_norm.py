@@ -1,0 +1,231 @@
+"""Normalisation of each sample, or of groups of its channels, forward and backward, in few passes
+over pieces that stay in the cache.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..ground.dtypes import DType
+from ..opdef.prepared import Prepared, prepares
+from ..opdef.spec import Spec, flat
+from .batch import dots, pieces
+
+
+def _is_plain(op: Any, X: Spec, *others: Spec | None) -> bool:
+    """Whether values are of one type that sums are taken in, and have elements."""
+    return (
+        all(other is None or other.dtype == X.dtype for other in others)
+        and X.dtype is not DType.FP16
+        and 0 not in X.shape
+    )
+
+
+class _Rows:
+    """Rows to be normalised: samples, or groups of channels.
+
+    Args:
+        X: the images.
+        shape: how many rows there are, and of how many elements.
+        epsilon: is added to variances.
+    """
+
+    def __init__(self, X: Spec, shape: tuple[int, int], epsilon: float) -> None:
+        self.count, self.width = shape
+        self.dtype = X.dtype.dtype
+        self.shape = shape
+        self.epsilon: Any = np.asarray(epsilon, self.dtype)
+        self.share: Any = np.asarray(1 / self.width, self.dtype)
+        self.size: Any = np.asarray(self.width, self.dtype)
+        self.pieces = list(pieces(self.count, self.width * self.dtype.itemsize))
+
+    def new(self, out: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        """A result, and its rows."""
+        result = out[0] if out is not None and out[0] is not None else None
+        if result is None or not result.flags.c_contiguous:
+            result = np.empty(shape, self.dtype)
+        return result, result.reshape(self.shape)
+
+    def normalise(self, rows: Any, y: Any, mean: Any, variance: Any) -> None:
+        """Write a piece of rows that is normalised, its means and its variances: what the operators
+        compute, bit by bit.
+        """
+        np.divide(np.add.reduce(rows, axis=1), self.size, out=mean)
+        np.subtract(rows, mean[:, None], out=y)
+        np.divide(np.add.reduce(np.multiply(y, y), axis=1), self.size, out=variance)
+        np.divide(y, np.sqrt(variance + self.epsilon)[:, None], out=y)
+
+    def through(self, g: Any, normal: Any, sums: Any, products: Any, inverse: Any) -> None:
+        """Make the cotangent of rows of that of the normalised ones.
+
+        Args:
+            g: that cotangent, which is written over.
+            normal: the normalised rows, which are written over.
+            sums, products: of the elements of each row of g, and of them and normal's.
+            inverse: of the deviations.
+        """
+        np.multiply(normal, (products * self.share)[:, None], out=normal)
+        np.subtract(g, normal, out=g)
+        np.subtract(g, (sums * self.share)[:, None], out=g)
+        np.multiply(g, inverse[:, None], out=g)
+
+
+@prepares("layer_norm")
+def layer_norm(op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None) -> Prepared | None:
+    """The normalised samples, their means and variances."""
+    if not _is_plain(op, X, Scale, Bias):
+        return None
+    r = _Rows(X, flat(X.shape, op.begin_norm_axis), op.epsilon)
+
+    def run(x: Any, scale: Any, bias: Any, out: Any = None) -> Any:
+        rows = x.reshape(r.shape)
+        result, y = r.new(out, X.shape)
+        mean, variance = np.empty(r.count, r.dtype), np.empty(r.count, r.dtype)
+        for some in r.pieces:
+            part = y[some]
+            r.normalise(rows[some], part, mean[some], variance[some])
+            if scale is not None:
+                np.multiply(part, scale, out=part)
+            if bias is not None:
+                np.add(part, bias, out=part)
+        return result, mean, variance
+
+    return Prepared(run, out=True)
+
+
+@prepares("layer_norm_grad")
+def layer_norm_grad(
+    op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None, Mean: Spec, Variance: Spec, *more: Any
+) -> Prepared | None:
+    """The cotangents of X, Scale and Bias."""
+    dY, *others = more
+    if Scale is None or Bias is None or dY is None or any(o is not None for o in others):
+        return None
+    if not _is_plain(op, X, Scale, dY):
+        return None
+    r = _Rows(X, flat(X.shape, op.begin_norm_axis), op.epsilon)
+    whole = np.ones(r.count, r.dtype)
+
+    def run(
+        x: Any, scale: Any, _: Any, mean: Any, variance: Any, g: Any, *rest: Any, out: Any = None
+    ) -> Any:
+        rows, g = x.reshape(r.shape), g.reshape(r.shape)
+        result, dx = r.new(out, X.shape)
+        inverse = 1 / np.sqrt(variance + r.epsilon)
+        dscale = np.zeros(r.width, r.dtype)
+        for some in r.pieces:
+            part, own = dx[some], g[some]
+            normal = np.subtract(rows[some], mean[some, None])
+            np.multiply(normal, inverse[some, None], out=normal)
+            np.multiply(own, normal, out=part)
+            dscale += np.dot(whole[: len(part)], part)
+            products = np.dot(part, scale)
+            np.multiply(own, scale, out=part)
+            r.through(part, normal, np.dot(own, scale), products, inverse[some])
+        return result, dscale, np.dot(whole, g)
+
+    return Prepared(run, out=True, unread=(2,))
+
+
+class _Groups(_Rows):
+    """Groups of channels.
+
+    Args:
+        op: a group normalisation.
+        X: the images, channels before rows.
+    """
+
+    def __init__(self, op: Any, X: Spec) -> None:
+        channels = X.shape[1]
+        super().__init__(X, (X.shape[0] * op.groups, prod(X.shape[1:]) // op.groups), op.epsilon)
+        self.samples, self.groups, self.each = X.shape[0], op.groups, channels // op.groups
+        self.positions = prod(X.shape[2:])
+
+    def of_rows(self, per_channel: Any) -> Any:
+        """Numbers of channels, for each row."""
+        own = per_channel.reshape(self.groups, self.each, 1)
+        return np.tile(own, (self.samples, 1, 1))
+
+    def channels(self, rows: Any) -> Any:
+        """Rows as [row, channel, position]."""
+        return rows.reshape(len(rows), self.each, self.positions)
+
+    def total(self, per_row: Any) -> Any:
+        """The sums over samples of numbers for each channel of a row."""
+        return np.add.reduce(per_row.reshape(self.samples, -1), 0)
+
+
+def _has_groups(op: Any, X: Spec) -> bool:
+    return X.ndim > 1 and not op.last and X.shape[1] % op.groups == 0
+
+
+@prepares("group_norm")
+def group_norm(op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None) -> Prepared | None:
+    """The normalised images, means and variances of their groups."""
+    if not _is_plain(op, X, Scale, Bias) or not _has_groups(op, X):
+        return None
+    r = _Groups(op, X)
+    of_groups = X.shape[0], op.groups
+
+    def run(x: Any, scale: Any, bias: Any, out: Any = None) -> Any:
+        rows = x.reshape(r.shape)
+        result, y = r.new(out, X.shape)
+        mean, variance = np.empty(r.count, r.dtype), np.empty(r.count, r.dtype)
+        factors, terms = (v if v is None else r.of_rows(v) for v in (scale, bias))
+        for some in r.pieces:
+            r.normalise(rows[some], y[some], mean[some], variance[some])
+            part = r.channels(y[some])
+            if factors is not None:
+                np.multiply(part, factors[some], out=part)
+            if terms is not None:
+                np.add(part, terms[some], out=part)
+        return result, mean.reshape(of_groups), variance.reshape(of_groups)
+
+    return Prepared(run, out=True)
+
+
+@prepares("group_norm_grad")
+def group_norm_grad(
+    op: Any, Scale: Spec | None, Bias: Spec | None, Y: Any, Variance: Spec, *more: Any
+) -> Prepared | None:
+    """The cotangents of X, Scale and Bias."""
+    dY, X, Mean, *others = more
+    if any(v is None for v in (Scale, Bias, dY, X, Mean)) or any(o is not None for o in others):
+        return None
+    if not _is_plain(op, X, Scale, dY) or not _has_groups(op, X):
+        return None
+    r = _Groups(op, X)
+    ones = np.ones(r.positions, r.dtype)
+
+    def run(
+        scale: Any,
+        _: Any,
+        y: Any,
+        variance: Any,
+        g: Any,
+        x: Any,
+        mean: Any,
+        *rest: Any,
+        out: Any = None,
+    ) -> Any:
+        rows, g = x.reshape(r.shape), g.reshape(r.shape)
+        result, dx = r.new(out, X.shape)
+        mean, factors = mean.reshape(-1), r.of_rows(scale)
+        inverse = 1 / np.sqrt(variance.reshape(-1) + r.epsilon)
+        sums, products = np.empty((2, r.count, r.each), r.dtype)
+        for some in r.pieces:
+            slopes, part = r.channels(g[some]), r.channels(dx[some])
+            normal = np.subtract(rows[some], mean[some, None])
+            np.multiply(normal, inverse[some, None], out=normal)
+            own = factors[some, :, 0]
+            np.matmul(slopes, ones, out=sums[some])
+            products[some] = dots(slopes, r.channels(normal))
+            np.multiply(slopes, factors[some], out=part)
+            total, product = (dots(own, v[some]) for v in (sums, products))
+            r.through(dx[some], normal, total, product, inverse[some])
+        return result, r.total(products), r.total(sums)
+
+    return Prepared(run, out=True, unread=(1, 2))
