@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 import time
 import warnings
@@ -23,6 +24,7 @@ from typing import Any
 
 import machine
 import numpy as np
+from eager import THREADS
 from page import PAGE, replace_part
 
 import fluidlite as fluid
@@ -32,7 +34,6 @@ from fluidlite.contrib.slim.quantization import PostTrainingQuantization
 
 layers = fluid.layers
 BFLOAT16 = 2
-SECONDS = 0.5  #: a round takes
 Net = Callable[[Any], Any]
 Predict = Callable[[np.ndarray], np.ndarray]
 
@@ -150,7 +151,7 @@ def _three(exe: Any, main: Any, out: Any, samples: Any, folder: str) -> list[Pre
     return [served(plain, False), served(rounded, False), served(rounded, True)]
 
 
-def trained(classes: int = 10, size: int = 32) -> str:
+def trained(steps: int, tests: int, classes: int = 10, size: int = 32) -> str:
     """The accuracies of a small residual net that tells noisy pictures apart."""
     rng = np.random.default_rng(2)
     pictures = np.kron(rng.normal(size=(classes, 3, 8, 8)), np.ones([1, 1, 4, 4]))
@@ -184,21 +185,24 @@ def trained(classes: int = 10, size: int = 32) -> str:
             loss = layers.mean(layers.softmax_with_cross_entropy(out, label))
             fluid.optimizer.Adam(3e-3).minimize(loss)
         exe.run(startup)
-        for _ in range(150):
+        for _ in range(steps):
             exe.run(main, dict(zip(("x", "label"), batch(32))), [loss])
         runs = _three(exe, tested, out, list(batch(32)[0]), folder)
-        x, label = batch(2000)
+        x, label = batch(tests)
         found = [np.mean(np.argmax(run(x), -1) == label[:, 0]) for run in runs]
     words = ("float32", "simulated", "int8")
-    return "right of 2,000 pictures: " + ", ".join(f"{w} {v:.1%}" for w, v in zip(words, found))
+    return f"right of {tests:,} pictures: " + ", ".join(
+        f"{w} {v:.1%}" for w, v in zip(words, found)
+    )
 
 
 def _settle(exe: Any, main: Any, scope: Any, x: np.ndarray) -> None:
     """Give batch norms the statistics of a batch, one after the other, as a training does."""
+    tested = main.clone(for_test=True)
     for op in main.global_block().ops:
         if op.type != "batch_norm":
             continue
-        (value,) = exe.run(main.clone(for_test=True), {"x": x}, [op.input("X")[0]])
+        (value,) = exe.run(tested, {"x": x}, [op.input("X")[0]])
         scope.find_var(op.input("Mean")[0]).get_tensor().set(value.mean((0, 2, 3)))
         scope.find_var(op.input("Variance")[0]).get_tensor().set(value.var((0, 2, 3)))
 
@@ -217,23 +221,24 @@ def served(folder: str, in_int8: bool) -> Callable[[np.ndarray], np.ndarray]:
     return run
 
 
-def least(functions: list[Callable[[], Any]], rounds: int) -> list[float]:
+def least(functions: list[Callable[[], Any]], rounds: int, seconds: float) -> list[float]:
     """The least milliseconds of processor time of functions, which take turns."""
     found = [float("inf")] * len(functions)
     for function in functions:
         function()
     for _ in range(rounds):
         for place, function in enumerate(functions):
-            until = time.process_time() + SECONDS
+            until = time.process_time() + seconds
             while (begin := time.process_time()) < until:
                 function()
                 found[place] = min(found[place], 1e3 * (time.process_time() - begin))
     return found
 
 
-def row_of(name: str, rounds: int) -> list[str]:
+def row_of(name: str, rounds: int, seconds: float, small: bool) -> list[str]:
     """A row of the table of nets."""
     build, shape = NETS[name]
+    shape = (shape[0], 3, 32, 32) if small else shape
     with tempfile.TemporaryDirectory() as folder:
         runs = saved(build, shape, folder)
     tested = inputs(shape, 2, 11)
@@ -241,7 +246,7 @@ def row_of(name: str, rounds: int) -> list[str]:
         for run in runs:
             run(tested[0])
     exact, simulated, whole = ([run(each) for each in tested] for run in runs)
-    times = least([lambda: runs[0](tested[0]), lambda: runs[2](tested[0])], rounds)
+    times = least([lambda: runs[0](tested[0]), lambda: runs[2](tested[0])], rounds, seconds)
     return [
         *(name, f"{times[0]:.1f}", f"{times[1]:.1f}", f"{times[0] / times[1]:.2f}"),
         *(f"{_apart(exact, each):.1%}" for each in (simulated, whole)),
@@ -256,7 +261,7 @@ def _apart(right: list[np.ndarray], found: list[np.ndarray]) -> float:
 # -- bare products ---------------------------------------------------------------------------------
 
 
-def bare(kind: str, sizes: tuple[int, ...]) -> list[float]:
+def bare(kind: str, sizes: tuple[int, ...], seconds: float) -> list[float]:
     """Milliseconds of a product by oneDNN alone in float32, bfloat16, and with 8 bits.
 
     Args:
@@ -298,7 +303,7 @@ def bare(kind: str, sizes: tuple[int, ...]) -> list[float]:
             array[...] = 0
         run = primitive.at(contexts())
         functions.append(lambda run=run, arrays=arrays: run(*arrays))
-    return least(functions, 2)
+    return least(functions, 2, seconds)
 
 
 BARE = [
@@ -316,25 +321,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="a part of the names of nets")
     parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=0.5, help="that a round takes")
+    parser.add_argument("--small", action="store_true", help="small images, and little of the rest")
     parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     args = parser.parse_args()
     warnings.simplefilter("error", RuntimeWarning)
-    for name in ("OMP", "OPENBLAS", "FLUIDLITE"):
-        if os.environ.get(f"{name}_NUM_THREADS") != "1":
-            parser.error(f"set {name}_NUM_THREADS=1: times are those of one thread")
+    one = {f"{name}_NUM_THREADS": "1" for name in THREADS}
+    if not one.items() <= os.environ.items():  # libraries read it when they are loaded
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **one})
     busy = f"{machine.description()}; one thread; load {machine.load():.1f}"
     heads = ["", "float32", "int8", "times faster", "simulated off", "int8 off"]
     table = [heads, ["---"] * len(heads)]
     for name in NETS:
         if args.only in name:
-            table.append(row_of(name, args.rounds))
+            table.append(row_of(name, args.rounds, args.seconds, args.small))
             print(" | ".join(table[-1]), flush=True)
-    accuracy = trained()
+    accuracy = trained(*(1, 20) if args.small else (150, 2000))
     print(accuracy, flush=True)
     heads = ["oneDNN alone", "float32", "bfloat16", "int8", "bfloat16 faster", "int8 faster"]
     other = [heads, ["---"] * len(heads)]
-    for kind, sizes in BARE:
-        times = bare(kind, sizes)
+    for kind, sizes in BARE[-1:] if args.small else BARE:
+        times = bare(kind, sizes, args.seconds)
         faster = [f"{times[0] / each:.2f}" for each in times[1:]]
         name = f"{kind} {' x '.join(map(str, sizes))}"
         other.append([name, *(f"{each:.2f}" for each in times), *faster])

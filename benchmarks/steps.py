@@ -250,7 +250,7 @@ def measure(players: list[Player], name: str, args: argparse.Namespace) -> dict[
     able = [player for player in able if not found[player.title].missing]
     rounds = range(0 if args.check else args.rounds)
     take_turns(able, found, args, rounds)
-    if args.beside:
+    if getattr(args, "beside", None):  # others that measure steps have no such option
         with busy_process():
             take_turns(able, found, args, rounds, beside=True)
     return found

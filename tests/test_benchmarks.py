@@ -13,6 +13,8 @@ import pytest
 from mpi_jobs import need_mpi
 from shares import whole_only
 
+from fluidlite.backend import onednn
+
 pytestmark = whole_only
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -277,6 +279,15 @@ def test_processes_end_when_one_of_them_is_killed():
     need_mpi()
     said = run("kill_ranks.py", "--kills", 3, "--processes", 2, "--bound", 2)
     assert said.count("1 killed: all ended") == said.count("1 stopped: all ended") == 1
+
+
+def test_numbers_of_few_bits_are_compared_with_float32(page):
+    if not onednn.multiplies_int8():
+        pytest.skip("needs oneDNN and a processor with VNNI")
+    how = ["--small", "--rounds", 1, "--seconds", 0.02, "--only", "mobilenet, batch 1"]
+    run("narrow.py", *how, "--write", page)
+    written = part(page.read_text(encoding="utf-8"), "narrow")
+    assert re.search(r"\| mobilenet, batch 1 \|( [\d.]+ \|){3}( [\d.]+% \|){2}", written)
 
 
 def test_steps_on_jax_are_compared_with_those_by_hand():
