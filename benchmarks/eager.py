@@ -3,6 +3,7 @@
     python benchmarks/eager.py                                  fluidlite, and torch where it is
     python benchmarks/eager.py --python /opt/paddle/bin/python  and what another interpreter has
     python benchmarks/eager.py --only lstm --rounds 9 --write   longer; in docs/performance.md, too
+    python benchmarks/eager.py --replay                         ours from a plan, by fluid.replay
 
 Every library lives in a process of its own, with one thread; they take turns, net by net and round
 by round, each with the same arrays.  A figure is the median over the steps of a round, and of the
@@ -28,10 +29,18 @@ import numpy as np
 from page import PAGE, block, replace_part
 
 HERE = Path(__file__).resolve().parent
-LIBRARIES = {"fluidlite": "fluidlite.paddle", "paddle": "paddle", "torch": "torch"}
+REPLAYED = "replayed"
+LIBRARIES = {
+    "fluidlite": "fluidlite.paddle",
+    REPLAYED: "fluidlite.paddle",
+    "paddle": "paddle",
+    "torch": "torch",
+}
+OURS = ("fluidlite", REPLAYED)
 PHASES = ("call", "backward", "step")
 THREADS = ("OMP", "OPENBLAS", "MKL", "FLUIDLITE")
 BATCH, CLASSES = 16, 10
+WARM_UP = 4.0  #: seconds that a replayed step runs before it is timed
 
 
 class Library:
@@ -216,6 +225,36 @@ def timed(library: Library, net: Any, loss_of: Callable[[], Any], steps: int) ->
     return (1e6 * statistics.median(column) for column in zip(*rows, strict=True))
 
 
+def replayed(library: Library, net: Any, loss_of: Callable[[], Any]) -> Callable[[], Any]:
+    """The same step from a plan, once the compiler has made the kernels of that."""
+    import fluidlite
+
+    adam = library.adam(net)
+
+    @fluidlite.replay
+    def step() -> Any:
+        loss = loss_of()
+        loss.backward()
+        adam.step()
+        library.clear(adam)
+        return loss
+
+    end = time.monotonic() + WARM_UP
+    while time.monotonic() < end:
+        step()
+    return step
+
+
+def timed_calls(step: Callable[[], Any], steps: int) -> list[float]:
+    """The median of some steps, in microseconds, where the phases would stand."""
+    rows = []
+    for _ in range(steps):
+        begin = time.process_time()
+        step()
+        rows.append(time.process_time() - begin)
+    return [1e6 * statistics.median(rows), 0.0, 0.0]
+
+
 def work(title: str) -> None:
     """Answer lines "net steps" with the figures of a library, each a list of JSON."""
     try:
@@ -225,8 +264,14 @@ def work(title: str) -> None:
         return
     print(json.dumps(""), flush=True)
     nets: dict[str, Step] = {}
+    plans: dict[str, Callable[[], Any]] = {}
     for line in sys.stdin:
         name, steps = line.split()
+        if title == REPLAYED:
+            if name not in plans:
+                plans[name] = replayed(library, *NETS[name](library))
+            print(json.dumps(timed_calls(plans[name], int(steps))), flush=True)
+            continue
         if name not in nets:
             nets[name] = NETS[name](library)
             list(timed(library, *nets[name], 3))
@@ -274,10 +319,12 @@ class Player:
         self._process.communicate()
 
 
-def start(pythons: list[str]) -> list[Player]:
+def start(pythons: list[str], replays: bool) -> list[Player]:
     """A process for each library that an interpreter has."""
     players = []
     for title in LIBRARIES:
+        if title == REPLAYED and not replays:
+            continue
         for python in pythons:
             player = Player([__file__, "--work", title], python, {})
             if not player.missing:
@@ -296,8 +343,9 @@ def table(figures: dict[str, dict[str, list[float]]]) -> list[str]:
     lines += [f"{'':<24}" + "".join(f"{p:>11}" for p in PHASES) * len(titles)]
     for name, row in figures.items():
         cells = "".join(f"{value:11.1f}" for values in row.values() for value in values)
-        ours = sum(row["fluidlite"])
-        ratios = [f"{t} {ours / sum(row[t]):.2f}" for t in titles if t != "fluidlite"]
+        ours = sum(row[REPLAYED if REPLAYED in row else "fluidlite"])
+        others = [t for t in titles if t not in OURS or (t != REPLAYED and REPLAYED in row)]
+        ratios = [f"{t} {ours / sum(row[t]):.2f}" for t in others]
         lines.append(f"{name:<24}{cells}    {', '.join(ratios)}")
     return lines
 
@@ -308,13 +356,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--python", action="append", default=[], help="one more interpreter")
+    parser.add_argument("--replay", action="store_true", help="time fluid.replay, too")
     parser.add_argument("--write", action="store_true", help="into docs/performance.md")
     parser.add_argument("--work", choices=LIBRARIES, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.work:
         work(args.work)
         return
-    players = start([sys.executable, *args.python])
+    players = start([sys.executable, *args.python], args.replay)
     figures: dict[str, dict[str, list[float]]] = {}
     for name in args.only:
         rounds = [[p.ask(name, args.steps) for p in players] for _ in range(args.rounds)]

@@ -92,6 +92,7 @@ _NAMES = {
     "ComplexVariable": "dygraph.complex_variable",
     **dict.fromkeys(["FitHistory", "InputSpec", "Model", "callbacks", "metric"], "model"),
     "trace": "tracing",
+    "replay": "replaying",
     **dict.fromkeys(["BuildStrategy", "CompiledProgram", "ExecutionStrategy"], "compiler"),
     "ParallelExecutor": "parallel_executor",
     **dict.fromkeys(["DistributeTranspiler", "DistributeTranspilerConfig"], "transpiler"),

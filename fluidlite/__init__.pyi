@@ -408,6 +408,7 @@ from .readers.feed_desc import DataFeedDesc
 from .readers.files import DatasetFactory
 from .readers.files import InMemoryDataset
 from .readers.files import QueueDataset
+from .replaying import replay
 from .runtime.executor import Executor
 from .scope import Scope
 from .scope import global_scope
@@ -749,6 +750,7 @@ __all__ = [
     "remainder",
     "renorm",
     "repeat_interleave",
+    "replay",
     "require_version",
     "reset_default_programs",
     "reshape",

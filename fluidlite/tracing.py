@@ -101,9 +101,9 @@ def trace(
     """
     if not callable(function):
         raise ArgumentError(f"expected a function to trace, got {function!r:.60}")
-    if isinstance(listener(), _Tracer):
+    if isinstance(listener(), Tracer):
         raise ArgumentError("a function that is being traced cannot trace another one")
-    tracer = _Tracer()
+    tracer = Tracer()
     kind: Any = state.eager.get() or Tensor
     names = _names_of(function, len(specs))
     given = [tracer.fed(n, _example(n, spec, kind)) for n, spec in zip(names, specs)]
@@ -150,7 +150,7 @@ def _names_of(function: Callable[..., Any], count: int) -> list[str]:
     return named[:count] + [f"{rest}_{k}" for k in range(count - len(named))]
 
 
-class _Tracer(Listener):
+class Tracer(Listener):
     """Writes what runs into a program."""
 
     def __init__(self) -> None:
@@ -172,7 +172,7 @@ class _Tracer(Listener):
             need_check_feed=True,
             stop_gradient=tensor.stop,
         )
-        self._note(array, variable)
+        self.note(array, variable)
         return tensor
 
     def ran(self, op: Op, ins: Sequence[Any], outs: dict[str, Any]) -> None:
@@ -193,22 +193,22 @@ class _Tracer(Listener):
         stem = f"{op.type}_{self._count}"
         self._count += 1
         written: dict[str, Any] = {}
-        arrays: list[tuple[Any, Variable]] = []
+        results: list[tuple[Any, Variable]] = []
         for slot, value in outs.items():
             variables = []
             for tensor in value if isinstance(value, list) else [value]:
                 if tensor is not None:
                     variables.append(
                         self.block.create_var(
-                            name=free_name(self.block, f"{stem}.tmp_{len(arrays)}")
+                            name=free_name(self.block, f"{stem}.tmp_{len(results)}")
                         )
                     )
-                    arrays.append((_array(tensor), variables[-1]))
+                    results.append((tensor, variables[-1]))
             if variables:
                 written[slot] = variables if isinstance(value, list) else variables[0]
         self.block.add_op(op, read, written)
-        for array, variable in arrays:
-            self._note(array, variable)
+        for tensor, variable in results:
+            self.note(tensor, variable)
 
     def sweeps(self, recording: bool) -> None:
         """Refuse gradients that operators do not make."""
@@ -232,7 +232,7 @@ class _Tracer(Listener):
         name = value.name if getattr(value, "persistable", False) else "constant_0"
         made = declared(self.block, value, name)
         self._values[made.name] = np.array(array)
-        self._note(array, made)
+        self.note(array, made)
         return made
 
     def finish(self, feeds: list[str], results: Sequence[Any]) -> Traced:
@@ -245,8 +245,21 @@ class _Tracer(Listener):
                 self.block.add_op(lookup("assign")(), {"X": target}, {"Out": made})
                 target = made
             targets.append(target)
-        needed = {target.name for target in targets}
-        needed_ops = []
+        needed = self.keep({target.name for target in targets}, feeds)
+        scope = Scope()
+        for name, array in self._values.items():
+            if name in needed:
+                scope.var(name).value = array
+        return Traced(self.program, feeds, targets, scope)
+
+    def keep(self, names: set[str], feeds: Sequence[str] = ()) -> set[str]:
+        """Drop what some values do not need; the names of what they do.
+
+        Args:
+            names: of the values.
+            feeds: names of variables that stay in any case.
+        """
+        needed, needed_ops = set(names), []
         for op in reversed(self.block.ops):
             if not needed.isdisjoint(op.output_arg_names):
                 needed_ops.append(op)
@@ -254,13 +267,11 @@ class _Tracer(Listener):
         needed.update(feeds)
         self.block.set_ops(reversed(needed_ops))
         self.block.set_vars([v for name, v in self.block.vars.items() if name in needed])
-        scope = Scope()
-        for name, array in self._values.items():
-            if name in needed:
-                scope.var(name).value = array
-        return Traced(self.program, feeds, targets, scope)
+        return needed
 
-    def _note(self, array: Any, variable: Variable) -> None:
+    def note(self, value: Any, variable: Variable) -> None:
+        """Remember the variable of a tensor or an array."""
+        array = _array(value)
         self._known[id(array)] = variable
         self._held.append(array)
 

@@ -46,6 +46,39 @@ class Listener:
             recording: whether they are made by operators.
         """
 
+    def swept(self, sweep: BackwardPass, run: Callable[[BackwardPass], None]) -> None:
+        """Make gradients.
+
+        Args:
+            sweep: what is to flow.
+            run: lets it flow.
+        """
+        self.sweeps(sweep.recording)
+        run(sweep)
+
+    def passes(self, node: Any) -> None:
+        """Gradients are about to flow back through a node.
+
+        Args:
+            node: of the eager graph.
+        """
+
+    def updates(self, steps: Any, pairs: Any) -> None:
+        """An optimizer is about to make a step.
+
+        Args:
+            steps: its eager half.
+            pairs: of parameters and what they are updated with.
+        """
+
+    def updated(self, steps: Any, rate: float) -> None:
+        """An optimizer has made the step.
+
+        Args:
+            steps: its eager half.
+            rate: the learning rate.
+        """
+
     def pulled(self, kind: str, flows: list[Any]) -> None:
         """The gradients of an operator's inputs are there.
 
@@ -144,14 +177,16 @@ def _telling(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
 def _told_run(self: BackwardPass) -> None:
     heard = listener()
-    if heard is not None:
-        heard.sweeps(self.recording)
-    _RUN(self)
+    if heard is None:
+        _RUN(self)
+    else:
+        heard.swept(self, _RUN)
 
 
 def _told_pull(self: BackwardPass, node: Any, cotangent: Any, take: Any) -> Any:
-    pairs = _PULL(self, node, cotangent, take)
-    pairs = list(pairs)
+    if (passed := listener()) is not None:
+        passed.passes(node)
+    pairs = list(_PULL(self, node, cotangent, take))
     try:
         for heard in (listener(), _everywhere):
             if heard is not None:

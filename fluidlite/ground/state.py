@@ -155,6 +155,12 @@ def reset() -> None:
     _tell_of_environment(_watchers)
 
 
+def switched() -> tuple[Any, ...]:
+    """What the slots hold now, None where nobody has looked yet: for comparisons."""
+    held = [each._covered.get() for each in _slots]
+    return tuple([h if h is not None else each._default for h, each in zip(held, _slots)])
+
+
 #: the class of tensors that layers make where they run at once; None where they build programs, and
 #: False where they do so although a guard around says otherwise
 eager: StateSlot[Any] = slot("eager", lambda: None)

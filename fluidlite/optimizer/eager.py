@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import unique_name
 from ..clip import GradientClipBase, append_gradient_clip_ops
+from ..eager.listening import listener
 from ..errors import ArgumentError
 from ..ground import state
 from ..ground.arguments import refused
@@ -136,10 +137,14 @@ class EagerSteps:
             (p, with_decay(p, g, optimizer.regularizer_of(p)))
             for p, g in self.groups.clipped(updated, clip)
         ]
+        if (heard := listener()) is not None:
+            heard.updates(self, decayed)
         rate = self._next_rate()
         if repeated is None or not repeated.make(decayed, self._held_rate(rate)):
             self._repeated = self._step(decayed, rate)
         optimizer.finish_eagerly(self, [param for param, _ in decayed])
+        if heard is not None:
+            heard.updated(self, rate)
 
     def _held_rate(self, rate: float) -> Any:
         """The learning rate in an array: fluid 1.8 holds it in a variable of single precision,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...eager.composite import composite
 from ...eager.engine import located
-from ...eager.recording import eager
+from ...eager.recording import eager, observed
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, ShapeError
 from ...functions.arithmetic import (
@@ -158,7 +158,7 @@ def cross_entropy(
     if label_smoothing and hard:
         inside: Any = (
             multiply(indices, cast(mask, indices.dtype))  # type: ignore[arg-type]
-            if label.appends
+            if label.appends or observed()
             else label.results(np.where(mask == 1, indices.array, 0))
         )
         spread = one_hot(squeeze(inside, axis), classes)
@@ -201,8 +201,10 @@ def _class_numbers(label: Any) -> Any:
 
 
 def _kept(label: Any, ignore_index: int, input: Tensor) -> Any:
-    """1 where a label counts, 0 where it is to be ignored: an array; a variable of variables."""
-    if label.appends is not None:
+    """1 where a label counts, 0 where it is to be ignored: an array; of variables, and where each
+    operator is to be seen, what operators give.
+    """
+    if label.appends is not None or observed():
         return cast(not_equal(label, ignore_index), input.dtype)
     return (label.array != ignore_index).astype(input.array.dtype)
 
@@ -230,7 +232,7 @@ def _weights(
     along = reshape(weight, shape)
     if soft:
         return total(multiply(label, along), axis, keepdim=True)
-    if label.appends is not None:
+    if label.appends is not None or observed():
         places = multiply(label, cast(not_equal(label, ignore_index), label.dtype))
         return reshape(eager.gather(weight, reshape(places, [-1])), list(label.array.shape))
     index = np.where(label.array == ignore_index, 0, label.array)

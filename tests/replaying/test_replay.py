@@ -1,0 +1,382 @@
+"""Steps that run from a plan give what they give as they are, or run as they are and say why."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fluidlite as fluid
+from fluidlite import paddle
+from fluidlite.errors import FluidError
+
+nn = paddle.nn
+Body = Callable[..., Callable[..., Any]]
+
+
+def batch(number: int, count: int = 8) -> tuple[Any, Any]:
+    rng = np.random.default_rng(number)
+    x = rng.standard_normal((count, 6)).astype("float32")
+    return paddle.to_tensor(x), paddle.to_tensor(rng.integers(0, 3, count))
+
+
+class Run:
+    """A short training.
+
+    Args:
+        wrap: made of the step.
+        body: makes the step of a net, an optimizer and a loss.
+        optimizer: made of parameters.
+        between: called with the number of a step, net and optimizer before it.
+        sizes: of the batches.
+    """
+
+    def __init__(
+        self,
+        wrap: Callable[[Any], Any],
+        body: Body | None = None,
+        optimizer: Any = None,
+        between: Any = None,
+        sizes: tuple[int, ...] = (8,) * 10,
+        dropout: float = 0.0,
+    ) -> None:
+        paddle.seed(1)
+        parts = [nn.Linear(6, 5, bias_attr=False), nn.BatchNorm1D(5), nn.Tanh()]
+        parts += [nn.Dropout(dropout)] if dropout else []
+        self.net = nn.Sequential(*parts, nn.Linear(5, 3))
+        parameters = self.net.parameters()
+        made = optimizer(parameters) if optimizer else None
+        self.optimizer = made or paddle.optimizer.Adam(0.05, parameters=parameters)
+        self.step = wrap((body or usual)(self.net, self.optimizer, nn.CrossEntropyLoss()))
+        self.losses, self.told = [], []
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            for number, size in enumerate(sizes):
+                if between is not None:
+                    between(number, self.net, self.optimizer)
+                self.losses.append(float(self.step(*batch(number, size))))
+        self.told = [str(each.message) for each in told if "as it is" in str(each.message)]
+
+    def values(self) -> list[Any]:
+        tensors = [*self.net.parameters(), *self.net.buffers()]
+        return [each.numpy() for each in tensors]
+
+    def gradients(self) -> list[Any]:
+        return [None if p.grad is None else p.grad.numpy() for p in self.net.parameters()]
+
+
+def usual(net: Any, optimizer: Any, criterion: Any) -> Callable[..., Any]:
+    def step(x: Any, y: Any) -> Any:
+        loss = criterion(net(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    return step
+
+
+def compared(**options: Any) -> Run:
+    """A replayed training that ended where the eager one did."""
+    as_it_is, replayed = Run(lambda step: step, **options), Run(fluid.replay, **options)
+    np.testing.assert_allclose(replayed.losses, as_it_is.losses, rtol=2e-6, atol=2e-6)
+    for ours, theirs in zip(replayed.values(), as_it_is.values(), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=2e-6)
+    for ours, theirs in zip(replayed.gradients(), as_it_is.gradients(), strict=True):
+        assert (ours is None) is (theirs is None)
+        if ours is not None:
+            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=2e-6)
+    return replayed
+
+
+def test_a_step_is_replayed_after_it_has_repeated_itself() -> None:
+    run = compared(sizes=(8,) * 20)
+    assert run.step.replayed == 17
+    assert not run.told
+
+
+def test_a_batch_of_another_size_has_a_plan_of_its_own() -> None:
+    run = compared(sizes=(8, 8, 8, 8, 5) * 4)
+    assert run.step.replayed == 14
+    assert not run.told
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        lambda ps: paddle.optimizer.Momentum(0.1, parameters=ps, weight_decay=0.01),
+        lambda ps: paddle.optimizer.AdamW(0.01, parameters=ps, weight_decay=0.1),
+        lambda ps: paddle.optimizer.Adamax(0.01, parameters=ps),
+        lambda ps: paddle.optimizer.SGD(0.1, parameters=ps, grad_clip=nn.ClipGradByGlobalNorm(0.1)),
+    ],
+)
+def test_updates_of_optimizers_are_replayed(optimizer: Any) -> None:
+    assert compared(optimizer=optimizer).step.replayed == 7
+
+
+def test_the_learning_rate_may_change_between_steps() -> None:
+    def faster(number: int, net: Any, optimizer: Any) -> None:
+        optimizer.set_lr(0.05 / (number + 1))
+
+    run = compared(between=faster)
+    assert run.step.replayed == 7
+    scheduled = compared(
+        optimizer=lambda ps: paddle.optimizer.SGD(
+            paddle.optimizer.lr.StepDecay(0.1, 2), parameters=ps
+        ),
+        between=lambda number, net, optimizer: optimizer._learning_rate.step(),
+    )
+    assert scheduled.step.replayed == 7
+
+
+def cleared_first(net: Any, optimizer: Any, criterion: Any) -> Callable[..., Any]:
+    def step(x: Any, y: Any) -> Any:
+        optimizer.clear_grad()
+        loss = criterion(net(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def in_parts(net: Any, optimizer: Any, criterion: Any) -> Callable[..., Any]:
+    def step(x: Any, y: Any) -> Any:
+        for part in (slice(0, 4), slice(4, 8)):
+            loss = criterion(net(x[part]), y[part])
+            loss.backward()
+        optimizer.step()
+        optimizer.clear_grad(set_to_zero=False)
+        return loss
+
+    return step
+
+
+def detached(net: Any, optimizer: Any, criterion: Any) -> Callable[..., Any]:
+    mean = paddle.zeros([3])
+
+    def step(x: Any, y: Any) -> Any:
+        out = net(x)
+        paddle.assign(mean * 0.9 + out.mean(0).detach() * 0.1, mean)
+        with paddle.no_grad():
+            factor = net[-1].weight.sum()
+        loss = criterion(out + mean, y) + (out.detach() * out).mean() * factor
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    return step
+
+
+def learned_to_learn(net: Any, optimizer: Any, criterion: Any) -> Callable[..., Any]:
+    def step(x: Any, y: Any) -> Any:
+        loss = criterion(net(x), y)
+        (slope,) = paddle.grad(loss, [net[-1].weight], create_graph=True)
+        loss = loss + (slope * slope).sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    return step
+
+
+@pytest.mark.parametrize("body", [cleared_first, in_parts, detached, learned_to_learn])
+def test_steps_of_other_forms_are_replayed(body: Body) -> None:
+    run = compared(body=body)
+    assert run.step.replayed == 7
+    assert not run.told
+
+
+# -- the first difference --------------------------------------------------------------------------
+
+
+def evaluated(number: int, net: Any, optimizer: Any) -> None:
+    net.eval() if number in (5, 6) else net.train()
+
+
+def frozen(number: int, net: Any, optimizer: Any) -> None:
+    net[0].weight.stop_gradient = number > 6
+
+
+def hooked(number: int, net: Any, optimizer: Any) -> None:
+    if number == 6:
+        net[0].weight.register_hook(lambda slope: slope * 0.5)
+
+
+def replaced(number: int, net: Any, optimizer: Any) -> None:
+    if number == 6:
+        net[2] = nn.ReLU()
+
+
+@pytest.mark.parametrize("between", [evaluated, frozen, hooked, replaced])
+def test_a_call_runs_as_it_is_at_the_first_difference(between: Any) -> None:
+    run = compared(between=between)
+    assert 3 <= run.step.replayed < 7
+    assert len(run.told) == 1
+
+
+SETTINGS = {"scale": 1.0}
+
+
+def test_values_that_the_code_reads_are_compared() -> None:
+    def scaled(net: Any, optimizer: Any, criterion: Any) -> Callable[..., Any]:
+        def step(x: Any, y: Any) -> Any:
+            loss = criterion(net(x), y) * SETTINGS["scale"]
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            return loss
+
+        return step
+
+    def change(number: int, net: Any, optimizer: Any) -> None:
+        SETTINGS["scale"] = 1.0 if number < 6 else 2.0
+
+    run = compared(body=scaled, between=change)
+    assert run.step.replayed == 5
+    assert "scale of SETTINGS is another" in run.told[0]
+
+
+def test_states_that_are_loaded_are_read() -> None:
+    def load(number: int, net: Any, optimizer: Any) -> None:
+        if number == 6:
+            net.set_state_dict({name: value * 0.5 for name, value in net.state_dict().items()})
+
+    assert compared(between=load).step.replayed == 7
+
+
+# -- what is not replayed --------------------------------------------------------------------------
+
+
+def altered(change: Callable[[Any], Any]) -> Body:
+    """A step whose loss goes through a function of Python's."""
+
+    def body(net: Any, optimizer: Any, criterion: Any) -> Callable[..., Any]:
+        def step(x: Any, y: Any) -> Any:
+            loss = change(criterion(net(x), y))
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            return loss
+
+        return step
+
+    return body
+
+
+class Doubled(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2.0
+
+    @staticmethod
+    def backward(ctx: Any, *args: Any) -> Any:
+        return args[0] * 5.0
+
+
+HISTORY: list[Any] = []
+COUNT = [0]
+
+
+def counted(loss: Any) -> Any:
+    COUNT[0] += 1
+    return loss * (1.0 if COUNT[0] % 6 else 3.0)
+
+
+def kept(loss: Any) -> Any:
+    HISTORY.append(loss.detach())
+    return loss
+
+
+DRAWN = random.Random(3)
+
+
+def test_random_numbers_of_python_are_not_repeated() -> None:
+    run = Run(fluid.replay, body=altered(lambda loss: loss * DRAWN.choice([1.0, 2.0])))
+    assert run.step.replayed == 0
+    assert "is called, at" in run.told[0]
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        (lambda loss: loss * 2.0 if float(loss) > 0.5 else loss, "item() reads elements"),
+        (lambda loss: loss * np.abs(loss.numpy()), "numpy() reads elements"),
+        (lambda loss: loss * float(np.random.randint(1, 2)), "numpy.random cannot be watched"),
+        (Doubled.apply, "a function of Python's"),
+        (counted, "has other elements"),
+        (kept, "has other elements"),
+        (lambda loss: [print(end=""), loss][1], "print() is called"),
+        (lambda loss: loss + 0.0 * paddle.randint(0, 2, [1]), "random numbers are drawn"),
+    ],
+)
+def test_what_cannot_be_watched_runs_as_it_is(change: Any, why: str) -> None:
+    run = compared(body=altered(change), sizes=(8,) * 6)
+    assert run.step.replayed == 0
+    assert len(run.told) == 1
+    assert why in run.told[0]
+
+
+def test_dropout_draws_in_each_call() -> None:
+    run = compared(dropout=0.5, sizes=(8,) * 6)
+    assert run.step.replayed == 0
+    assert "dropout draws random numbers" in run.told[0]
+
+
+def test_a_graph_that_goes_on_behind_the_step_is_not_cut() -> None:
+    def forward(net: Any, optimizer: Any, criterion: Any) -> Callable[..., Any]:
+        return lambda x, y: criterion(net(x), y)
+
+    run = compared(body=forward, sizes=(8,) * 5)
+    assert run.step.replayed == 0
+    assert "gradients may flow" in run.told[0]
+
+
+def test_an_error_in_the_step_leaves_parameters_as_they_were() -> None:
+    run = compared()
+    weight = run.net[0].weight
+    before = weight.numpy()
+    x, _ = batch(1)
+    with pytest.raises(FluidError, match="test_replay.py"):
+        run.step(x, paddle.to_tensor(np.full(8, 7)))
+    np.testing.assert_array_equal(weight.numpy(), before)
+    assert run.step.replayed == 7
+    run.step(*batch(2))
+    assert run.step.replayed == 8
+
+
+def test_methods_are_replayed_for_each_object() -> None:
+    class Trainer:
+        def __init__(self, rate: float) -> None:
+            self.net = nn.Linear(6, 3)
+            self.sgd = paddle.optimizer.SGD(rate, parameters=self.net.parameters())
+            self.power = 2
+
+        @fluid.replay
+        def step(self, x: Any) -> Any:
+            loss = (self.net(x) ** self.power).mean()
+            loss.backward()
+            self.sgd.step()
+            self.sgd.clear_grad()
+            return {"loss": loss, "power": self.power}
+
+    trainers = Trainer(0.0), Trainer(0.1)
+    x, _ = batch(0)
+    for trainer in trainers:
+        found = [trainer.step(x) for _ in range(5)]
+        assert {each["power"] for each in found} == {2}
+        assert found[4]["loss"].stop_gradient
+    steps: list[Any] = [trainer.step for trainer in trainers]
+    assert [step.replayed for step in steps] == [2, 2]
+    assert float(trainers[0].step(x)["loss"]) != float(trainers[1].step(x)["loss"])
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(fluid.errors.ArgumentError, match="expected a function to replay"):
+        fluid.replay(3)  # type: ignore[type-var]
