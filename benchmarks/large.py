@@ -354,16 +354,10 @@ def work(contestant: str, name: str, small: bool, steady: int) -> None:
     print(json.dumps({"figures": figures, "times": times[:, 0].tolist(), "losses": losses}))
 
 
-def touch_memory() -> None:
-    """Touch memory in a process that ends, so that the machine has it."""
-    command = f"import numpy; numpy.ones({TOUCHED}, 'uint8')"
-    subprocess.run([sys.executable, "-c", command], check=False)
-
-
 def measured(
     contestant: str, python: str, cache: str, name: str, args: argparse.Namespace
 ) -> dict[str, Any]:
-    """What a process of its own finds; empty where it has no such library."""
+    """What a process finds, of which another one compiled the modules; empty without a library."""
     search = os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **{f"{t}_NUM_THREADS": str(args.threads) for t in THREADS}}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -374,10 +368,10 @@ def measured(
     command += ["--steady", str(args.steady), *(["--small"] if args.small else [])]
     figures: dict[str, Any] = {}
     runs: list[tuple[str, list[str]]] = [("others", ["--small"]), ("kernels", [])]
-    # the first one compiles modules
     for kernels, more in runs[1:] if args.small else runs:
         if not (args.small or more):
-            touch_memory()
+            touching = f"import numpy; numpy.ones({TOUCHED}, 'uint8')"
+            subprocess.run([sys.executable, "-c", touching])
         folder = str(Path(cache) / kernels)
         done = subprocess.run(
             [*command, *more],
@@ -413,8 +407,8 @@ def row(name: str, args: argparse.Namespace) -> list[str]:
         cells = "".join(f"{figures[key]:10.2f}" for key in COLUMNS[:-1])
         ratios = ""
         if "torch" in best and contestant != "torch":
-            torch = best["torch"]
-            ratios = "".join(f"{figures[k] / torch[k]:8.2f}" for k in ("ten", "steady", "MiB"))
+            ratio = {key: figures[key] / best["torch"][key] for key in COLUMNS}
+            ratios = "".join(f"{ratio[key]:8.2f}" for key in ("ten", "steady", "MiB"))
         lines.append(f"{name:<16}{contestant:<14}{cells}{figures['MiB']:10.0f}{ratios}")
     return lines
 
@@ -423,8 +417,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--only", nargs="*", default=list(NETS), choices=NETS, metavar="NET")
-    usual = list(CONTESTANTS)[:3]
-    parser.add_argument("--contestants", nargs="*", default=usual, choices=CONTESTANTS)
+    parser.add_argument("--contestants", nargs="*", default=[*CONTESTANTS][:3], choices=CONTESTANTS)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--small", action="store_true", help="the smallest sizes")
     parser.add_argument("--rounds", type=int, default=1)

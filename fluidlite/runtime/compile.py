@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ..opdef.spec import Spec
 
 MOST_FREED = 1 << 26  #: bytes that may be free around the first run of a plan
+MOST_PUT_OFF = 10  #: runs after which a plan waits for kernels that are being compiled
 SMALLEST_PRODUCT = 1 << 20  #: multiplications from which on OpenBLAS takes several threads
 
 
@@ -77,6 +78,7 @@ class CompiledSegment:
         graph = self.graph = lower()
         #: kernels that a plan made anew would have, once they are compiled
         self.improvement: Any = None
+        self._put_off = 0  # runs after which they were still being compiled
         self._tuners, self.choices = self._rewrite(graph)
         self.order: list[Instruction] = list(graph)
         #: what the steps write: the step, the name and the value
@@ -232,6 +234,16 @@ class CompiledSegment:
         made: Callable[..., Any] = namespace["run"]
         return made
 
+    def _is_put_off(self) -> bool:
+        """Whether memory and source wait for kernels that are being compiled: with those they are
+        made anew, and updates need no second set of arrays.
+        """
+        improvement = self.improvement
+        if improvement is None or not improvement.is_requested or self._put_off >= MOST_PUT_OFF:
+            return False
+        self._put_off += 1
+        return True
+
     @collector_paused()
     def _first_run(self, env: Environment, draw: Callable[[str], Any], watch: Watch | None) -> None:
         """Run one instruction after the other; then assign buffers, and write the source."""
@@ -252,6 +264,14 @@ class CompiledSegment:
                 watch.hook(index, *[held[v.number] for v in watched[index]])
             for value in dead:
                 held.pop(value.number, None)
+        #: results that share no memory with anything else
+        self.fresh: set[str] = {name for name, v in self._outputs.items() if is_fresh(v, observed)}
+        for name, value in self._outputs.items():
+            env[name] = held[value.number] if value.constant is None else value.constant
+        if self._is_put_off():
+            del held
+            give_back_freed_memory(MOST_FREED)
+            return
         double = [self._outputs[name] for name in self._double_buffered]
         self.assigned: BufferAssignment = BufferAssignment(
             order, inputs, outputs, double, observed, dying, recording, self._first_late
@@ -262,14 +282,10 @@ class CompiledSegment:
         donatable = [by_number[number] for number in self.assigned.donated]
         self.donatable = {name: (v.shape, v.dtype) for name, v in donatable}
         self.buffers: Buffers = Buffers(self.assigned.makers)
-        #: results that share no memory with anything else
-        self.fresh: set[str] = {name for name, v in self._outputs.items() if is_fresh(v, observed)}
         self.run = _with_threads(self._tuners, self._executable(self._source.written()))
         if self.late is not None:
             early = self._executable([*self._source.written(late=self.late)])
             self.run_early = _with_threads(self._tuners, early)
-        for name, value in self._outputs.items():
-            env[name] = held[value.number] if value.constant is None else value.constant
         give_back_freed_memory(MOST_FREED)
 
 

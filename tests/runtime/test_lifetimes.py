@@ -12,6 +12,9 @@ from interpreters import frees_functions
 
 import fluidlite as fluid
 from fluidlite.ground.weak_tables import WeakTable
+from fluidlite.opdef.prepared import KernelLibrary
+from fluidlite.runtime import segment
+from fluidlite.runtime.compile import MOST_PUT_OFF
 
 layers = fluid.layers
 pytestmark = frees_functions
@@ -111,6 +114,21 @@ def test_a_plan_that_is_made_anew_lets_go_of_the_memory_of_the_one_before():
     del before, memory
     exe.run(feed=feed, fetch_list=[loss])
     assert exe.plan(fetch_list=[loss]).compiled.is_ready and not alive(gone)
+
+
+def test_a_plan_whose_kernels_are_being_compiled_takes_no_memory_between_a_few_runs(monkeypatch):
+    x = fluid.data("x", [4, 3000])
+    y = layers.fc(layers.exp(x), 50)
+    exe, feed = fluid.Executor(), {"x": np.ones([4, 3000], "float32")}
+    exe.run(fluid.default_startup_program())
+    library = KernelLibrary()
+    library.improvement = lambda: SimpleNamespace(is_requested=True, is_ready=lambda: False)
+    monkeypatch.setattr(segment, "kernel_libraries", lambda: [lambda graph: library])
+    results = [exe.run(feed=feed, fetch_list=[y])[0] for _ in range(MOST_PUT_OFF + 1)]
+    compiled = exe.plan(fetch_list=[y]).compiled
+    assert not compiled.is_ready
+    results.append(exe.run(feed=feed, fetch_list=[y])[0])
+    assert compiled.is_ready and all((each == results[0]).all() for each in results)
 
 
 def test_no_python_code_runs_when_a_program_an_executor_or_a_scope_dies():

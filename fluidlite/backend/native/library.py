@@ -130,6 +130,11 @@ class Improvement:
         self._events: list[threading.Event] | None = None
         self._runs, self._begin = 0, 0.0
 
+    @property
+    def is_requested(self) -> bool:
+        """Whether they are being compiled, or have been."""
+        return self._events is not None
+
     def request(self) -> None:
         """Have them compiled now, whatever the plan takes."""
         self._events = self._compiler.request(self._sources)
