@@ -1,5 +1,5 @@
-"""Time to the first step, and to the first step with generated kernels: with an empty cache, and in
-a second process.
+"""Time to the first step, to the tenth, and to the first with generated kernels: with an empty
+cache, and in a second process; and what ten later steps take there.
 
     python benchmarks/first_steps.py [--only lenet] [--small] [--write]
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,26 +25,41 @@ from problems import FULL, problem
 
 import fluidlite as fluid
 
+STEPS = 10  #: that are timed together
+LATER = 40  #: steps that are run behind them; the later half tells what ten take
+
 
 def one(name: str, small: bool, patience: float) -> None:
-    """Print milliseconds to the first step and to the end of the first with generated kernels,
-    zero where it has none, and how many steps there were by then.
+    """Print milliseconds to the end of the first step, of the tenth, and of the first with
+    generated kernels, zero where it has none, how many steps there were by then, and milliseconds
+    of ten steps behind them.
     """
     given = problem(name, small)
     main, startup, loss = programs.build(fluid, given)
     exe, scope = fluid.Executor(), fluid.Scope()
     exe.run(startup, scope=scope)
-    first, native, turn, looked = 0.0, 0.0, 0, 0.0
-    begin = time.perf_counter()
-    while not (first and (native or time.perf_counter() - begin > patience)):
+    first, ten, native, steps, turn, looked = 0.0, 0.0, 0.0, 0, 0, 0.0
+
+    def step() -> None:
         exe.run(main, feed=given.feeds[turn % len(given.feeds)], fetch_list=[loss], scope=scope)
+
+    begin = time.perf_counter()
+    while not (ten and (native or time.perf_counter() - begin > patience)):
+        step()
         turn += 1
         now = time.perf_counter()
         first = first or now - begin
-        if ", native" in exe.plan(main, [loss]).source:
-            native = now - begin - looked
+        ten = now - begin - looked if turn == STEPS else ten
+        if not native and ", native" in exe.plan(main, [loss]).source:
+            native, steps = now - begin - looked, turn
         looked += time.perf_counter() - now  # which no training does
-    print(first * 1e3, native * 1e3, turn)
+    later = []
+    for _ in range(LATER):
+        begin = time.perf_counter()
+        step()
+        later.append(time.perf_counter() - begin)
+    usual = STEPS * statistics.median(later[LATER // 2 :])
+    print(first * 1e3, ten * 1e3, native * 1e3, steps, usual * 1e3)
 
 
 def row(name: str, small: bool, patience: float) -> str:
@@ -55,10 +71,10 @@ def row(name: str, small: bool, patience: float) -> str:
         for _ in ("cold", "warm"):
             env = {**os.environ, "FLUIDLITE_CACHE": cache}
             done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=env)
-            first, native, steps = map(float, done.stdout.split())
+            first, ten, native, steps, usual = map(float, done.stdout.split())
             said = f"{native:10.0f}{steps:8.0f}" if native else f"{'-':>10}{'-':>8}"
-            columns += f"{first:10.1f}{said}"
-    return columns
+            columns += f"{first:10.1f}{ten:10.1f}{said}"
+    return f"{columns}{usual:10.1f}"
 
 
 def main() -> None:
@@ -76,8 +92,10 @@ def main() -> None:
         one(args.one, args.small, args.patience)
         return
     lines = [
-        f"{'':<16}{'nothing in the cache':>28}{'a second process':>28}".rstrip(),
-        f"{'step':<16}" + f"{'first':>10}{'native':>10}{'steps':>8}" * 2,
+        f"{'':<16}{'nothing in the cache':>38}{'a second process':>38}".rstrip(),
+        f"{'step':<16}"
+        + f"{'first':>10}{'ten':>10}{'native':>10}{'steps':>8}" * 2
+        + f"{'later':>10}",
     ]
     print("\n".join(lines), flush=True)
     for name in args.only:
