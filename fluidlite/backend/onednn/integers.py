@@ -32,9 +32,6 @@ DIRECT = 1
 CLIP = 0x2F
 BITS, MOST = 8, 127
 LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
-#: whose results are never below zero, and that keep what is so
-NOT_NEGATIVE = ("relu", "relu6", "sigmoid", "softmax", "square", "abs", "exp")
-KEEPING = ("pool2d", "pool3d", "transpose2", "transpose", "reshape2", "reshape", "concat")
 
 
 class Rounded(NamedTuple):
@@ -49,8 +46,12 @@ class Rounded(NamedTuple):
     is_positive: bool  #: whether no element of X is below zero
 
 
-def rounded_operands(instruction: Any) -> Rounded:
+def rounded_operands(onednn: OneDnnKernels, instruction: Any) -> Rounded:
     """The operands of a product.
+
+    Args:
+        onednn: the kernels of the graph.
+        instruction: the product.
 
     Raises:
         NotDone: these are other ones.
@@ -71,22 +72,8 @@ def rounded_operands(instruction: Any) -> Rounded:
     if not (is_usual and same):
         raise NotDone("operands are rounded in another way")
     is_clipped = rounding.op.round_type == 1
-    how = second.op.quant_axis, is_clipped, _is_positive(x)
+    how = second.op.quant_axis, is_clipped, x.number in onednn.not_negative
     return Rounded(x, x_scale, weight, second.operands[1], *how)
-
-
-def _is_positive(value: Any) -> bool:
-    """Whether no element of a value is below zero, as far as the operators before it tell."""
-    for _ in range(4):
-        if value.producer is None:
-            return False
-        op = value.producer.op
-        if op.type in NOT_NEGATIVE:
-            return True
-        if op.type not in KEEPING or len(value.producer.inputs) != 1:
-            return False
-        (value,) = value.producer.inputs
-    return False
 
 
 class Rounding:
@@ -210,7 +197,7 @@ def convolution(
     """The convolution, and what follows: a bias, values of the same shape, and activations."""
     if any(each is not None for each in instruction.operands[2:]):
         raise NotDone("a bias that is no operator of its own")
-    operands, library = rounded_operands(instruction), onednn.library
+    operands, library = rounded_operands(onednn, instruction), onednn.library
     g = ConvolutionGeometry(instruction.op, operands.x.shape, operands.weight.shape)
     if operands.axis > 0 or min(map(min, g.window[2:])) < 0:
         raise NotDone("scales of another dimension, or a padding below zero")
@@ -281,7 +268,7 @@ def product(
     onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
 ) -> Offer | None:
     """The product of a matrix and a weight, and what follows."""
-    operands, library = rounded_operands(instruction), onednn.library
+    operands, library = rounded_operands(onednn, instruction), onednn.library
     geometry = ProductGeometry(instruction.op, operands.x.shape, operands.weight.shape)
     x, y = geometry.form(0), geometry.form(1)
     if len(geometry.sizes) != 2 or x is None or y is None or x.steps[-1] != 1:

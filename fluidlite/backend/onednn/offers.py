@@ -32,6 +32,10 @@ LOW, HIGH = 0.5, 2.0
 #: operators whose kernels here take NaN for a small number, or mask it
 HIDING = ("relu", "relu_grad", "pool2d", "pool3d")
 
+#: whose results are never below zero, and those that keep what is so
+NOT_NEGATIVE = ("relu", "relu6", "sigmoid", "softmax", "square", "abs", "exp")
+KEEPING_SIGN = ("pool2d", "pool3d", "transpose2", "transpose", "reshape2", "reshape", "concat")
+
 #: by number of a value, the layouts that it exists in, the best first
 Layouts = Mapping[int, list[Any]]
 Make = Callable[["OneDnnKernels", Any, Layouts, Epilogues], "Offer | None"]
@@ -106,6 +110,9 @@ class OneDnnKernels(KernelLibrary):
         self.tuner: Any = ThreadTuner(self.contexts, most, threads.is_fixed())
         #: what offers remember for later ones
         self.known: dict[Any, Any] = {}
+        #: values without an element below zero, noted before kernels compute several operators
+        self.not_negative: set[int] = set()
+        self._is_noted = False
 
     @cached_property
     def team(self) -> int | None:
@@ -114,6 +121,9 @@ class OneDnnKernels(KernelLibrary):
 
     def cost(self, instruction: Any, layouts: Layouts) -> float | None:
         """What a kernel costs as a multiple of NumPy's; None where the library has none."""
+        if not self._is_noted:
+            self._is_noted = True
+            self._note_signs(instruction.graph)
         served = _served.get(instruction.op.type)
         values = (*instruction.inputs, *instruction.results)
         if served is None or any(v.dtype != DType.FP32.dtype or not v.size for v in values):
@@ -134,6 +144,16 @@ class OneDnnKernels(KernelLibrary):
             return _served[instruction.op.type][0](self, instruction, layouts, epilogues)
         except NotDone:
             return None
+
+    def _note_signs(self, graph: Iterable[Any]) -> None:
+        """Note which values have no element below zero, where products in whole numbers ask."""
+        if not any(asks_for_integers(v) for maker in graph for v in maker.results):
+            return
+        for maker in graph:
+            inputs = {value.number for value in maker.inputs}
+            keeps = maker.op.type in KEEPING_SIGN and inputs <= self.not_negative
+            if maker.op.type in NOT_NEGATIVE or keeps:
+                self.not_negative.add(maker.results[0].number)
 
     def _in_integers(self, instruction: Any) -> bool:
         """Whether the program asks for an instruction in whole numbers of 8 bits."""
