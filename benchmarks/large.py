@@ -407,8 +407,8 @@ def row(name: str, args: argparse.Namespace) -> list[str]:
         cells = "".join(f"{figures[key]:10.2f}" for key in COLUMNS[:-1])
         ratios = ""
         if "torch" in best and contestant != "torch":
-            ratio = {key: figures[key] / best["torch"][key] for key in COLUMNS}
-            ratios = "".join(f"{ratio[key]:8.2f}" for key in ("ten", "steady", "MiB"))
+            pairs = [(figures[key], best["torch"][key]) for key in ("ten", "steady", "MiB")]
+            ratios = "".join(f"{ours / theirs:8.2f}" for ours, theirs in pairs)
         lines.append(f"{name:<16}{contestant:<14}{cells}{figures['MiB']:10.0f}{ratios}")
     return lines
 
