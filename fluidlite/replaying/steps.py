@@ -32,6 +32,7 @@ from .watching import CallWatch, Surroundings, Unwatchable
 Step = TypeVar("Step", bound=Callable[..., Any])
 #: plans of a function that are kept, and attempts to make one
 MOST_PLANS, MOST_ATTEMPTS = 8, 32
+MOST_FAILURES = 3  #: attempts without a plan, behind which calls of that form run as they are
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -141,16 +142,18 @@ class ReplayedStep:
         result, trace = traced(self._step, fed, args, kwargs, form.trace)
         before, form.trace = form.trace, trace
         if trace.reason is not None:
-            form.trace, form.is_hopeless = None, True
+            form.trace = None
+            form.failures += 1
             self._tell(f"{trace.reason}")
         elif before is not None:
             form.trace = None
             try:
                 form.plans.insert(0, StepPlan(before, trace))
             except Unwatchable as error:
-                form.is_hopeless = True
+                form.failures += 1
                 self._tell(str(error))
-        if len(form.plans) > MOST_PLANS or form.attempts > MOST_ATTEMPTS:
+        is_tried = form.failures >= MOST_FAILURES or form.attempts > MOST_ATTEMPTS
+        if is_tried or len(form.plans) > MOST_PLANS:
             form.is_hopeless = True
         return result
 
@@ -168,7 +171,7 @@ class _Form:
     def __init__(self) -> None:
         self.plans: list[StepPlan] = []
         self.trace: TracedCall | None = None  #: of a call that waits for another one like it
-        self.attempts = 0
+        self.attempts = self.failures = 0
         self.is_hopeless = False
 
 
@@ -223,7 +226,8 @@ def traced(
     """
     tracer = StepTracer(fed, None if before is None else before.tracer)
     calls, setting, drawn = CallWatch(), _setting(), _drawn()
-    with traced_by(tracer), calls.on():
+    # what is called when garbage is collected is none of the step's
+    with state.collector_paused(), traced_by(tracer), calls.on():
         result = step(*args, **kwargs)
     tracer.end()
     reason: Any = tracer.reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import warnings
 from collections.abc import Callable
@@ -191,6 +192,20 @@ def test_steps_of_other_forms_are_replayed(body: Body) -> None:
     run = compared(body=body)
     assert run.step.replayed == 7
     assert not run.told
+
+
+def test_what_the_collector_of_garbage_calls_is_none_of_the_steps() -> None:
+    def collected(phase: str, facts: dict[str, int]) -> None:
+        print(end="")
+
+    before = gc.get_threshold()
+    gc.callbacks.append(collected)
+    gc.set_threshold(1)
+    try:
+        assert compared(sizes=(8,) * 5).step.replayed == 2
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(collected)
 
 
 # -- the first difference --------------------------------------------------------------------------
