@@ -24,14 +24,10 @@ from ..opdef.spec import (
     same_float,
     size_of,
 )
+from ..opdef.whole_numbers import beside, largest, scales_along
 
 LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
 MOVING_RATE = 0.9  #: how much a step of training counts of what the next one does
-
-
-def largest(bits: int) -> int:
-    """The largest whole number of so many bits, one of which is the sign."""
-    return 2 ** (bits - 1) - 1
 
 
 class StraightThrough(Op, abstract=True):
@@ -401,20 +397,6 @@ class fake_channel_wise_quantize_dequantize_abs_max(RoundedBack):
     def run(self, xp: Any, X: Array) -> Arrays:
         scale, each = scales_along(xp, X, self.quant_axis)
         return self.whole(xp, X, each), scale
-
-
-def scales_along(xp: Any, x: Array, axis: int) -> tuple[Array, Array]:
-    """The largest of each slice along a dimension without its sign, in a row and beside x."""
-    others = tuple(k for k in range(x.ndim) if k != axis)
-    scale = xp.max(xp.abs(x), axis=others, initial=0).astype(x.dtype)
-    return scale, beside(xp, scale, x, axis)
-
-
-def beside(xp: Any, scale: Array, x: Array, axis: int) -> Array:
-    """A number for each slice of x along a dimension, or one for all where the dimension is -1."""
-    if axis < 0:
-        return xp.reshape(scale, ())
-    return xp.reshape(scale, [-1 if k == axis else 1 for k in range(x.ndim)])
 
 
 class OfScale(Op, abstract=True):

@@ -15,7 +15,7 @@ from .. import unique_name
 from ..ir.operator import FRAMEWORK_ATTRIBUTES, Operator
 from ..ir.operator_arguments import undeclared_value
 from ..ir.program import Program
-from ..ops.quantize import beside, largest, scales_along
+from ..opdef.whole_numbers import beside, largest, scales_along
 from ..scope import Scope
 from .editions import CONVOLUTIONS, FLUID_1_8, Edition
 from .rounding import (

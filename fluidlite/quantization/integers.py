@@ -15,7 +15,7 @@ import numpy as np
 
 from ..ir.operator import Operator
 from ..ir.program import Program
-from ..ops.quantize import largest, scales_along
+from ..opdef.whole_numbers import largest, scales_along
 from ..scope import Scope
 from .editions import CONVOLUTIONS
 from .freezing import stored

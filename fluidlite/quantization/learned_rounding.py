@@ -21,7 +21,7 @@ from ..ground.reprs import Described
 from ..ir.analysis import reads_of
 from ..ir.operator import Operator
 from ..ir.program import Program
-from ..ops.quantize import largest
+from ..opdef.whole_numbers import largest
 from ..runtime.executor import Executor
 from ..scope import Scope
 from .editions import PADDLE_2_6

@@ -21,7 +21,7 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..opdef.definition import lookup
-from ..ops.quantize import largest
+from ..opdef.whole_numbers import largest
 from ..scope import Scope
 from .editions import FLUID_1_8, Edition
 

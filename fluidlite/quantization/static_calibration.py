@@ -12,7 +12,7 @@ from ..errors import ArgumentError, UnsupportedError
 from ..ground.fields import from_fields
 from ..ground.protected import answers_protected
 from ..ir.program import Program
-from ..ops.quantize import scales_along
+from ..opdef.whole_numbers import scales_along
 from ..runtime.executor import Executor
 from ..scope import Scope, scope_guard
 from . import linear, rounding

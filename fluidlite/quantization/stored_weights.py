@@ -12,7 +12,7 @@ from .. import io
 from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ir.operator import Operator
-from ..ops.quantize import largest
+from ..opdef.whole_numbers import largest
 from ..runtime.executor import Executor
 from ..scope import Scope, global_scope, scope_guard
 from . import rounding

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.quantize import largest
+from ..opdef.whole_numbers import largest
 
 _BINS = 2048
 _LEAST = 0.5  #: the share of bins below a threshold of paddle 2.6

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.program import Program
-from ..ops.quantize import beside, largest
+from ..opdef.whole_numbers import beside, largest
 from ..scope import Scope
 from .rounding import array_of, put
 
