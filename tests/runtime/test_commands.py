@@ -5,6 +5,7 @@ import weakref
 
 import numpy as np
 import pytest
+from shares import whole_only
 
 import fluidlite as fluid
 from fluidlite.backend.commands import CommandFunctions, Status
@@ -14,6 +15,7 @@ from fluidlite.runtime.commands import CommandSequence
 
 layers = fluid.layers
 ROWS = 8
+pytestmark = whole_only
 
 
 @pytest.fixture
