@@ -253,6 +253,9 @@ def measure(players: list[Player], name: str, args: argparse.Namespace) -> dict[
     if getattr(args, "beside", None):  # others that measure steps have no such option
         with busy_process():
             take_turns(able, found, args, rounds, beside=True)
+    for player in able:
+        if failed := found[player.title].missing:
+            print(f"{name}: {player.title}: {failed}", flush=True)
     return found
 
 
@@ -276,7 +279,6 @@ def take_turns(
             )
             if "failed" in answer:
                 result.missing = answer["failed"]
-                print(f"{player.title}: {answer['failed']}", flush=True)
             (result.beside if beside else result.times).extend(answer.get("times", []))
 
 

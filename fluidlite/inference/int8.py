@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 
 from ..backend import onednn
+from ..ground.callsite import warn
 from ..quantization.integers import IntegerProducts
 from .served import Served
 
@@ -21,17 +21,21 @@ def serve_in_int8(served: Served, types: Iterable[str] = ()) -> None:
         types: of operators; all that can be when there are none.
     """
     if not onednn.multiplies_int8():
-        _warn(
+        warn(
             "enable_mkldnn_int8: the model runs in float32: whole numbers of 8 bits need oneDNN "
-            '(pip install "fluidlite[fast]") and a processor with VNNI'
+            '(pip install "fluidlite[fast]") and a processor with VNNI',
+            None,
+            RuntimeWarning,
         )
         return
     fetched = [variable.name for variable in served.fetches]
     products = IntegerProducts(served.program, served.scope, fetched)
     if not products.change(frozenset(types)):
-        _warn(
+        warn(
             "enable_mkldnn_int8: the model runs in float32: no product of it is rounded to 8 bits "
-            "with a known scale; quantize it before (PostTrainingQuantization, or PTQ and QAT)"
+            "with a known scale; quantize it before (PostTrainingQuantization, or PTQ and QAT)",
+            None,
+            RuntimeWarning,
         )
     for name in products.weights:
         variable = served.scope.find_var(name)
@@ -41,11 +45,9 @@ def serve_in_int8(served: Served, types: Iterable[str] = ()) -> None:
 
 def warn_of_bfloat16() -> None:
     """Say that there is nothing in bfloat16 here."""
-    _warn(
+    warn(
         "enable_mkldnn_bfloat16: the model runs in float32, which takes half the time of bfloat16 "
-        "on processors with AVX512_BF16 alone; there are no kernels for AMX"
+        "on processors with AVX512_BF16 alone; there are no kernels for AMX",
+        None,
+        RuntimeWarning,
     )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=5)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
+
 
 def largest(bits: int) -> int:
     """The largest whole number of so many bits, one of which is the sign."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..errors import AttributeValueError, DTypeError, ShapeError
 from ..ground.dtypes import DType
 from ..opdef.annotations import Array, Arrays, Specs
@@ -24,9 +22,8 @@ from ..opdef.spec import (
     same_float,
     size_of,
 )
-from ..opdef.whole_numbers import beside, largest, scales_along
+from ..opdef.whole_numbers import LEAST_SCALE, beside, largest, scales_along
 
-LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
 MOVING_RATE = 0.9  #: how much a step of training counts of what the next one does
 
 

@@ -89,9 +89,8 @@ class ReplayedStep:
         self._forms: dict[Any, _Form] = {}
         self._of_owners: WeakKeyDictionary[Any, ReplayedStep] = WeakKeyDictionary()
         self._told = False
-        self.reason: str | None = (
-            None  #: why calls run as they are; None where nothing speaks for it
-        )
+        #: why calls run as they are; None where nothing speaks for it
+        self.reason: str | None = None
         self.replayed: int = 0  #: calls that ran from a plan
 
     def __get__(self, owner: Any, kind: type | None = None) -> ReplayedStep:

@@ -16,6 +16,7 @@ from weakref import ref
 import numpy as np
 
 from ...opdef.prepared import Epilogues, Offer, Prepared
+from ...opdef.whole_numbers import LEAST_SCALE
 from . import memory
 from .convolution import ConvolutionGeometry
 from .elementwise import ALGORITHMS, OTHER
@@ -31,7 +32,6 @@ SCALE = 4096  #: what the number of a scale's argument has beside that of the ar
 DIRECT = 1
 CLIP = 0x2F
 BITS, MOST = 8, 127
-LEAST_SCALE = np.float32(1e-30)  #: what less is, is 0
 
 
 class Rounded(NamedTuple):
