@@ -27,12 +27,13 @@ from page import PAGE
 HERE = Path(__file__).resolve().parent
 LOAD, SHARE = 0.3, 0.05  # what a quiet machine has at most: its load, and foreign processor time
 SLACK = 2.0  # seconds of foreign work that a short benchmark allows, which systems do themselves
-#: options beside --write
-OPTIONS = {"memory_budget": ["--measure", "12"]}
+#: options beside --write, for each table of a benchmark
+OPTIONS = {"memory_budget": [["--measure", "12"]], "steps": [[], ["--beside"]]}
 
 
 def commands(only: Sequence[str], pythons: Sequence[str]) -> dict[str, list[str]]:
-    """By name, the commands of the benchmarks that write tables.
+    """By name, the commands of the benchmarks that write tables; a second table of one has its
+    options behind the name, as in "steps --beside".
 
     Args:
         only: names of those to take; all if there are none.
@@ -44,7 +45,9 @@ def commands(only: Sequence[str], pythons: Sequence[str]) -> dict[str, list[str]
         if '"--write"' not in text or path.name == Path(__file__).name:
             continue
         others = ["--python", *pythons] if pythons and '"--python"' in text else []
-        found[path.stem] = [str(path), *OPTIONS.get(path.stem, []), *others, "--write"]
+        for options in OPTIONS.get(path.stem, [[]]):
+            name = " ".join([path.stem, *options]) if path.stem in found else path.stem
+            found[name] = [str(path), *options, *others, "--write"]
     return {name: command for name, command in found.items() if not only or name in only}
 
 
