@@ -1,15 +1,16 @@
-"""Training in two processes: what it gains, and what the messages cost.
+"""Training in several processes: what it gains, and what the messages cost.
 
     python benchmarks/distributed.py                            measures and prints
     python benchmarks/distributed.py --only resnet --rounds 40  one step, longer
     python benchmarks/distributed.py --only resnet50 --jobs 1   a net of large.py
+    python benchmarks/distributed.py --processes 2 4 8 16       on a machine of 16 cores
     python benchmarks/distributed.py --torch-python PYTHON      torch is installed there
 
-fluidlite, and torch with DistributedDataParallel over gloo, are each run in one process and in two,
-with one thread each, in turns; every process trains on a batch of the size of the problem.  Given
-are the fastest steps, and the least processor time of one: what it would take where nothing else
-runs, with the number of times more samples that two processors make of it.  ``hidden`` is how much
-of the time of a step's messages alone does not show in the time of the step.
+fluidlite, and torch with DistributedDataParallel over gloo, are each run in one process and in
+several, with one thread each, in turns; every process trains on a batch of the size of the problem.
+Given are the fastest steps, and the least processor time of one: what it would take where nothing
+else runs, with the number of times more samples that all processors make of it.  ``hidden`` is how
+much of the time of a step's messages alone does not show in the time of the step.
 """
 
 from __future__ import annotations
@@ -69,33 +70,41 @@ def merged(found: list[Any]) -> Any:
     return {**kept[0], "seconds": seconds, "busy": busy}
 
 
-def report(name: str, library: str, one: Any, two: Any) -> None:
-    """Print the lines of a library."""
-    if one is None or two is None:
+def report(library: str, one: Any, several: dict[int, Any]) -> None:
+    """Print the lines of a library.
+
+    Args:
+        one: what one process measured.
+        several: by their number, what more of them measured.
+    """
+    if one is None:
         return
-    batch, alone, seconds = one["batch"], one["seconds"]["apart"], two["seconds"]
+    batch, alone, busy = one["batch"], one["seconds"]["apart"], one["busy"]["apart"]
     print(f"  {library}")
-    busy = one["busy"]["apart"], two["busy"]
     print(
         f"    1 process                {alone * 1e3:9.3f} ms {batch / alone:9.1f} samples/s"
-        f"{'processor':>23} {busy[0] * 1e3:9.3f} ms"
+        f"{'processor':>23} {busy * 1e3:9.3f} ms"
     )
-    for way in ("apart", "one by one", "together"):
-        if way in seconds:
-            rate = 2 * batch / seconds[way]
-            gain = rate / (batch / alone)
-            print(
-                f"    2 processes, {way:<11} {seconds[way] * 1e3:9.3f} ms {rate:9.1f} samples/s "
-                f"{gain:6.2f} times, processor {busy[1][way] * 1e3:9.3f} ms "
-                f"{2 * busy[0] / busy[1][way]:6.2f} times"
-            )
-    sent, cost = two["sent"], seconds["together"] - seconds["apart"]
-    hidden = 1 - max(0.0, cost) / seconds["messages"]
-    print(
-        f"    sent: {sent['bytes']} bytes in {sent['count']} messages; alone "
-        f"{seconds['messages'] * 1e3:.3f} ms, in the step {cost * 1e3:.3f} ms, "
-        f"hidden {max(0.0, hidden):.0%}"
-    )
+    for count, told in several.items():
+        if told is None:
+            continue
+        seconds = told["seconds"]
+        for way in ("apart", "one by one", "together"):
+            if way in seconds:
+                rate, own = count * batch / seconds[way], told["busy"][way]
+                print(
+                    f"    {count} processes, {way:<11} {seconds[way] * 1e3:9.3f} ms "
+                    f"{rate:9.1f} samples/s {rate * alone / batch:6.2f} times, "
+                    f"processor {own * 1e3:9.3f} ms {count * busy / own:6.2f} times"
+                )
+        sent, cost = told["sent"], seconds["together"] - seconds["apart"]
+        hidden = 1 - max(0.0, cost) / seconds["messages"]
+        print(
+            f"    sent: {sent['bytes']} bytes in {sent['count']} messages; alone "
+            f"{seconds['messages'] * 1e3:.3f} ms, in the step {cost * 1e3:.3f} ms, "
+            f"hidden {max(0.0, hidden):.0%}",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -105,6 +114,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=3, help="how often each is started")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--steps", type=int, default=5, help="in a round")
+    parser.add_argument("--processes", nargs="+", type=int, default=[2], help="how many")
     parser.add_argument("--torch-python", default=sys.executable)
     given = parser.parse_args()
     pythons = {"fluidlite": sys.executable, "torch": given.torch_python}
@@ -112,14 +122,16 @@ def main() -> None:
     print(f"load {machine.load():.1f}")
     for name in given.only:
         print(name)
-        found: dict[Any, list[Any]] = {(each, n): [] for each in pythons for n in (1, 2)}
+        counts = [1, *given.processes]
+        found: dict[Any, list[Any]] = {(each, n): [] for each in pythons for n in counts}
         for _ in range(given.jobs):
             for library, count in found:
                 python = pythons[library]
                 made = job(library, python, name, count, given.rounds, given.steps)
                 found[library, count].append(made)
         for library in pythons:
-            report(name, library, merged(found[library, 1]), merged(found[library, 2]))
+            one, *several = (merged(found[library, n]) for n in counts)
+            report(library, one, dict(zip(given.processes, several, strict=True)))
 
 
 if __name__ == "__main__":
