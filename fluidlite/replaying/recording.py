@@ -33,6 +33,7 @@ from ..opdef.definition import Op, lookup
 from ..opdef.reverse_sweep import NodeOutput
 from ..symbolic import free_name
 from ..tracing import Tracer
+from .watching import Unwatchable
 
 
 class Reason(NamedTuple):
@@ -210,9 +211,7 @@ class StepTracer(Tracer, Described):
     def ran(self, op: Op, ins: Sequence[Any], outs: dict[str, Any]) -> None:
         if self.suspended or self.reason is not None:
             return
-        if op.random:
-            self.refuse(f"{op.type} draws random numbers")
-        elif op.host and not _has_known_shape(op, ins):
+        if op.host and not _has_known_shape(op, ins):
             self.refuse(f"{op.type} gives shapes that depend on values")
         if self.reason is not None:
             return
@@ -404,8 +403,15 @@ class StepTracer(Tracer, Described):
                 self.block.add_op(lookup("assign")(), {"X": target}, {"Out": made})
                 target = made
             fetches.append(target.name)
+        drawn = self._draws()
         self.keep({*fetches})
+        if self._draws() != drawn:
+            raise Unwatchable("random numbers are drawn that nothing reads")
         return self.program, fetches
+
+    def _draws(self) -> int:
+        """How many operators draw random numbers."""
+        return sum(lookup(op.type).random for op in self.block.ops)
 
 
 def _rate_of(steps: Any) -> Any:

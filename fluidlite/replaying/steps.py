@@ -14,7 +14,7 @@ import numpy as np
 
 from ..eager.listening import listener
 from ..eager.mode import thread
-from ..eager.prepared import generator
+from ..eager.prepared import Generator, generator
 from ..eager.recording import TensorRecord, observed
 from ..eager.sweep import described, node_of
 from ..errors import ArgumentError
@@ -24,6 +24,7 @@ from ..ground.callsite import warn
 from ..ground.process_group import groups
 from ..ground.tracebacks import api_boundaries
 from ..layers.decay import LearningRateDecay
+from ..opdef.definition import lookup
 from ..runtime.executor import Executor
 from ..scope import Scope
 from .recording import OptimizerUpdate, Reason, StepTracer, traced_by
@@ -46,9 +47,13 @@ def replay(step: Step) -> Step:
     and ``stop_gradient`` of tensors, modes of layers, and the values of Python that the code reads.
     At the first difference a call runs as it is again, with one warning that says why.
 
+    Operators that draw random numbers, as dropout does, draw those that they would draw without a
+    plan.
+
     A step that cannot be replayed always runs as it is, with one warning that says why: its Python
-    code reads elements of tensors (``float(loss)``), draws random numbers, changes what it finds
-    around itself, or calls functions that cannot be watched.
+    code reads elements of tensors (``float(loss)``), draws random numbers outside of operators
+    (``paddle.randn``), changes what it finds around itself, or calls functions that cannot be
+    watched.
 
     Args:
         step: takes tensors and plain values; may return tensors, in lists and dictionaries.  Those
@@ -226,7 +231,8 @@ def traced(
     tracer = StepTracer(fed, None if before is None else before.tracer)
     calls, setting, drawn = CallWatch(), _setting(), _drawn()
     # what is called when garbage is collected is none of the step's
-    with state.collector_paused(), traced_by(tracer), calls.on():
+    heard = _HeardGenerator(generator.get(), tracer)
+    with state.collector_paused(), generator.guard(heard), traced_by(tracer), calls.on():
         result = step(*args, **kwargs)
     tracer.end()
     reason: Any = tracer.reason
@@ -243,10 +249,50 @@ def traced(
     return result, TracedCall(tracer, calls, around, setting, result, reason)
 
 
+class _HeardGenerator(Generator):
+    """The stream of eager operators, under which a step stays eager that draws outside of them.
+
+    Args:
+        heard: the stream.
+        tracer: of the step.
+    """
+
+    def __init__(self, heard: Generator, tracer: StepTracer) -> None:
+        self._heard, self._tracer = heard, tracer
+
+    def _refuse(self) -> None:
+        if not self._tracer.inside:
+            self._tracer.refuse("random numbers are drawn outside of operators")
+
+    @property  # type: ignore[override]
+    def numpy(self) -> np.random.Generator:
+        self._refuse()
+        return self._heard.numpy
+
+    @numpy.setter
+    def numpy(self, stream: np.random.Generator) -> None:
+        self._refuse()
+        self._heard.numpy = stream
+
+    @property  # type: ignore[override]
+    def initial(self) -> int:
+        return self._heard.initial
+
+    @initial.setter
+    def initial(self, seed: int) -> None:
+        self._heard.initial = seed
+
+
+class _DrawsInTurn(Executor):
+    """An executor whose operators draw from the stream of eager ones, as the step itself does."""
+
+    def _stream(self) -> Callable[[int], Any] | None:
+        return lambda own: generator.get()(own)
+
+
 def _drawn() -> bytes:
-    """Where the streams of random numbers of this package, of NumPy and of Python stand."""
-    standing = generator.get().standing, np.random.get_state(), random.getstate()
-    return pickle.dumps(standing)
+    """Where the streams of random numbers of NumPy and of Python stand."""
+    return pickle.dumps((np.random.get_state(), random.getstate()))
 
 
 def _setting() -> tuple[Any, ...]:
@@ -337,7 +383,9 @@ class StepPlan:
         self._states = {n: t for n, t in self._states.items() if n in read}
         self._read = read
         feeds = [n for n in program.global_block().vars if n in read and _is_fed(n)]
-        self._run = Executor().prepare(program, feeds, fetches, Scope())
+        self._draws = any(lookup(op.type).random for op in program.global_block().ops)
+        exe = _DrawsInTurn(backend="numpy") if self._draws else Executor()
+        self._run = exe.prepare(program, feeds, fetches, Scope())
 
     # -- what a plan is made of --------------------------------------------------------------------
 
@@ -426,9 +474,12 @@ class StepPlan:
             for rate in update.rates:
                 if rate.name in self._read:
                     feed[rate.name] = rate.array(held)
+        standing = generator.get().standing if self._draws else None
         try:
             fetched = self._run(feed)
         except Exception:  # which the step itself gives, in its own words
+            if standing is not None:
+                generator.get().standing = standing
             for rate, kept in before:
                 vars(rate).update(kept)
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -81,8 +81,12 @@ class ExecutorState:
         if self._token is None:
             raise ClosedError("the executor has been closed; make another one")
         known: RunState | None = program.remembered.get(self._key)
-        now = RunState(self._number) if known is None else known.renewed()
+        now = RunState(self._number, self._stream()) if known is None else known.renewed()
         return now if now is known else program.remembered.keep(self._token, now)
+
+    def _stream(self) -> Callable[[int], Any] | None:
+        """What random operators of all programs draw from in turn; None where seeds say it."""
+        return None
 
     def _run(self, run: Run, fetch_list: Any = None) -> list[Any]:
         """Do a run by the highest tier that there is for it; the fetched values.

@@ -83,10 +83,15 @@ class ExecutorToken:
 
 
 class RunState:
-    """What an executor of some number remembers of one program; the program holds it."""
+    """What an executor remembers of one program; the program holds it.
 
-    def __init__(self, number: int) -> None:
-        self._number = number
+    Args:
+        number: of the executor.
+        stream: what random operators draw from in turn; None for the seeds'.
+    """
+
+    def __init__(self, number: int, stream: Callable[[int], Any] | None = None) -> None:
+        self._number, self._stream = number, stream
         self._seed = seeds.get()
         #: how often the program was run
         self.count = 0
@@ -114,7 +119,7 @@ class RunState:
         """
         if self.seed is not None or self._seed is seeds.get():
             return self
-        new = RunState(self._number)
+        new = RunState(self._number, self._stream)
         new.warned, new.strange, new.taken = self.warned, self.strange, self.taken
         return new
 
@@ -127,6 +132,8 @@ class RunState:
         """What random operators of the program draw from in turn; None where each has numbers of
         its own.
         """
+        if self._stream is not None:
+            return self._stream
         has_own = self.seed is not None or program.random_seed
         return None if has_own else self._seed.stream
 

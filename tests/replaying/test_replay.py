@@ -328,7 +328,8 @@ def test_random_numbers_of_python_are_not_repeated() -> None:
         (counted, "has other elements"),
         (kept, "has other elements"),
         (lambda loss: [print(end=""), loss][1], "print() is called"),
-        (lambda loss: loss + 0.0 * paddle.randint(0, 2, [1]), "random numbers are drawn"),
+        (lambda loss: loss + 0.0 * paddle.randint(0, 2, [1]), "are drawn outside of operators"),
+        (lambda loss: [paddle.seed(3), loss][1], "outside of operators"),
     ],
 )
 def test_what_cannot_be_watched_runs_as_it_is(change: Any, why: str) -> None:
@@ -338,10 +339,51 @@ def test_what_cannot_be_watched_runs_as_it_is(change: Any, why: str) -> None:
     assert why in run.told[0]
 
 
-def test_dropout_draws_in_each_call() -> None:
-    run = compared(dropout=0.5, sizes=(8,) * 6)
+@pytest.mark.parametrize("seeded", [False, True])
+def test_dropout_draws_what_it_draws_without_a_plan(seeded: bool) -> None:
+    def between(number: int, net: Any, optimizer: Any) -> None:
+        if seeded and number % 3 == 0:
+            paddle.seed(number)
+
+    run = compared(dropout=0.5, sizes=(8,) * 9, between=between)
+    assert run.step.replayed == 6
+    assert not run.told
+
+
+def test_dropout_that_nothing_reads_draws_too() -> None:
+    def forward(loss: Any) -> Any:
+        nn.functional.dropout(loss.detach(), 0.5)
+        return loss
+
+    run = compared(body=altered(forward), dropout=0.5, sizes=(8,) * 6)
     assert run.step.replayed == 0
-    assert "dropout draws random numbers" in run.told[0]
+    assert "that nothing reads" in run.told[0]
+
+
+def test_a_plan_that_fails_has_drawn_nothing() -> None:
+    paddle.seed(3)
+
+    @fluid.replay
+    def step(x: Any) -> Any:
+        with paddle.no_grad():
+            return nn.functional.dropout(x, 0.5).sum()
+
+    x = paddle.ones([50])
+    for _ in range(4):
+        step(x)
+    (plan,) = step._forms[next(iter(step._forms))].plans
+    run, fluid_error = plan._run, FluidError("it fails behind its draws")
+
+    def failing(feed: Any) -> Any:
+        run(feed)
+        raise fluid_error
+
+    plan._run = failing
+    paddle.seed(5)
+    with pytest.warns(UserWarning, match="its plan failed"):
+        found = step(x)
+    paddle.seed(5)
+    assert float(found) == float(nn.functional.dropout(x, 0.5).sum())
 
 
 def test_a_graph_that_goes_on_behind_the_step_is_not_cut() -> None:
