@@ -4,9 +4,11 @@
     python benchmarks/large.py --python /opt/torch/bin/python    and what another interpreter has
     python benchmarks/large.py --only gpt --rounds 3 --write     into docs/performance.md, too
     python benchmarks/large.py --threads 2 --contestants cold warm torch torch.compile
+    python benchmarks/large.py --contestants warm "on JAX"       compiled by XLA
 
 Each figure comes from a process of its own, with one thread; they take turns.  fluidlite runs twice
-with one folder of kernels: "cold" finds it empty, "warm" finds what the first one left.
+with one folder of kernels: "cold" finds it empty, "warm" finds what the first one left.  "on JAX"
+is the same program on the backend "jax".
 Times are seconds of processor time, those of compilers that were started among them; "wall" are
 those that pass.  "pages" is what the system takes until the third step has ended, nearly all of it
 for memory that is touched for the first time.  With several rounds the least is shown.  Python has
@@ -35,7 +37,14 @@ from page import PAGE, block, replace_part
 
 HERE = Path(__file__).resolve().parent
 #: by the word for them: the library, and what is left in the folder of kernels before
-CONTESTANTS = {"cold": "fluidlite", "warm": "fluidlite", "torch": "torch", "torch.compile": "torch"}
+CONTESTANTS = {
+    "cold": "fluidlite",
+    "warm": "fluidlite",
+    "torch": "torch",
+    "torch.compile": "torch",
+    "on JAX": "fluidlite",
+}
+ON_ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 STEPS = 10
 COLUMNS = ("build", "first", "plan", "pages", "ten", "steady", "wall ten", "wall step", "MiB")
 TOUCHED = 4 << 30  #: bytes that are touched before each process
@@ -364,6 +373,10 @@ def measured(
     environment |= {"PYTHONPATH": search, "PYTHONPYCACHEPREFIX": str(Path(cache) / "modules")}
     # so that compilers are processes that this one starts
     environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
+    if contestant == "on JAX":
+        environment["FLUIDLITE_BACKEND"] = "jax"
+        if args.threads == 1:
+            environment["XLA_FLAGS"] = ON_ONE_THREAD
     command = [python, __file__, "--work", contestant, "--only", name]
     command += ["--steady", str(args.steady), *(["--small"] if args.small else [])]
     figures: dict[str, Any] = {}
