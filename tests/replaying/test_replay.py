@@ -350,6 +350,27 @@ def test_dropout_draws_what_it_draws_without_a_plan(seeded: bool) -> None:
     assert not run.told
 
 
+def test_dropout_of_channels_is_replayed_with_its_numbers() -> None:
+    def trained(wrap: Any) -> tuple[Any, list[float]]:
+        paddle.seed(2)
+        net = nn.Sequential(nn.Conv2D(2, 4, 3), nn.Dropout2D(0.5), nn.Conv2D(4, 2, 3))
+        sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+
+        @wrap
+        def step(x: Any) -> Any:
+            loss = (net(x) ** 2).mean()
+            loss.backward()
+            sgd.step()
+            sgd.clear_grad()
+            return loss
+
+        return step, [float(step(paddle.ones([2, 2, 8, 8]))) for _ in range(7)]
+
+    step, losses = trained(fluid.replay)
+    assert step.replayed == 4
+    np.testing.assert_allclose(losses, trained(lambda step: step)[1], rtol=2e-6)
+
+
 def test_dropout_that_nothing_reads_draws_too() -> None:
     def forward(loss: Any) -> Any:
         nn.functional.dropout(loss.detach(), 0.5)

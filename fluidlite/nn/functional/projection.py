@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ...eager.composite import composite
-from ...eager.prepared import generator
 from ...eager.recording import eager
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError
@@ -117,24 +114,10 @@ def dropout(
             raise ArgumentError(f"expected axis below {x.array.ndim}, got {axis!r}")
     if p == 0:
         return x
+    attrs = dict(dropout_prob=p, is_test=not training, dropout_implementation=ways[mode])
     if axis is None:
-        attrs = dict(dropout_prob=p, is_test=not training, dropout_implementation=ways[mode])
         return eager.dropout(x, **attrs)
-    if x.appends is not None:
-        chosen = {a % x.array.ndim for a in (axis if isinstance(axis, (list, tuple)) else [axis])}
-        others = tuple(d for d in range(x.array.ndim) if d not in chosen)
-        like = eager.reduce_max(x, dim=others, keep_dim=True) if others else x
-        once = eager.fill_any_like(like, value=1.0)
-        attrs = dict(dropout_prob=p, is_test=not training, dropout_implementation=ways[mode])
-        return multiply(x, eager.dropout(once, **attrs))
-    if not training:
-        return x if mode == "upscale_in_train" else multiply(x, 1.0 - p)
-    axes = {a % x.array.ndim for a in (axis if isinstance(axis, (list, tuple)) else [axis])}
-    shape = [n if i in axes else 1 for i, n in enumerate(x.array.shape)]
-    kept = (generator.get()().random(shape) >= p).astype(x.array.dtype)
-    if mode == "upscale_in_train" and p < 1:
-        kept = kept / np.asarray(1 - p, kept.dtype)
-    return multiply(x, kept)
+    return eager.dropout_nd(x, axis=axis if isinstance(axis, (list, tuple)) else [axis], **attrs)
 
 
 def label_smooth(

@@ -11,7 +11,6 @@ import numpy as np
 from ....eager.engine import located
 from ....eager.flat import kinked
 from ....eager.mode import no_grad
-from ....eager.prepared import generator as streams
 from ....eager.recording import eager
 from ....errors import ArgumentError, ShapeError
 from ....functions.arithmetic import add, equal, matmul, multiply, not_equal, true_divide
@@ -152,15 +151,10 @@ def _dropped(x: Tensor, axes: list[int] | None, p: float, training: bool, inplac
     """x with elements set to 0; where axes are given, whole slices along the others."""
     if not 0 <= p <= 1:
         raise located(ArgumentError, f"expected p in [0, 1], got {p!r:.60}")
-    if x.appends is not None:
-        drop = partial(lenient.dropout, p=p, axis=axes, training=training)
-        return x.write(drop) if inplace else drop(x)
     if not training or p == 0:
         return x
-    shape = [n if axes is None or d in axes else 1 for d, n in enumerate(x.array.shape)]
-    kept = (streams.get()().random(shape) >= p).astype(x.array.dtype)
-    factors = x.results(kept / np.asarray(1 - p, kept.dtype) if p < 1 else kept)
-    return x.write(lambda old: multiply(old, factors)) if inplace else multiply(x, factors)
+    drop = partial(lenient.dropout, p=p, axis=axes)
+    return x.write(drop) if inplace else drop(x)
 
 
 def _dropout_of_channels(
