@@ -18,6 +18,7 @@ import numpy as np
 
 from ..backward.program import gradients
 from ..eager.listening import heard_by, listener
+from ..eager.prepared import Generator, generator
 from ..eager.pullback import Pullback
 from ..eager.recording import TensorRecord
 from ..eager.source import call_site
@@ -108,6 +109,7 @@ class StepTracer(Tracer, Described):
         self._before: dict[int, Any] = {}
         self._writes: list[tuple[Any, Variable]] = []
         self.count: int = len(fed)
+        self.stream: Generator | None = None  #: what operators draw from
         self.last: dict[int, Any] = {}  #: what written tensors hold at the end
         #: the stored gradients of leaves, and their arrays, before the call
         self.began: dict[int, Any] = {
@@ -211,7 +213,9 @@ class StepTracer(Tracer, Described):
     def ran(self, op: Op, ins: Sequence[Any], outs: dict[str, Any]) -> None:
         if self.suspended or self.reason is not None:
             return
-        if op.host and not _has_known_shape(op, ins):
+        if op.random and generator.get() is not self.stream:
+            self.refuse(f"{op.type} draws from a stream of its own")
+        elif op.host and not _has_known_shape(op, ins):
             self.refuse(f"{op.type} gives shapes that depend on values")
         if self.reason is not None:
             return

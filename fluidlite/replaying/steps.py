@@ -22,6 +22,7 @@ from ..functions.mixing import default_float
 from ..ground import state
 from ..ground.callsite import warn
 from ..ground.process_group import groups
+from ..ground.seeding import Seed
 from ..ground.tracebacks import api_boundaries
 from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
@@ -231,8 +232,8 @@ def traced(
     tracer = StepTracer(fed, None if before is None else before.tracer)
     calls, setting, drawn = CallWatch(), _setting(), _drawn()
     # what is called when garbage is collected is none of the step's
-    heard = _HeardGenerator(generator.get(), tracer)
-    with state.collector_paused(), generator.guard(heard), traced_by(tracer), calls.on():
+    tracer.stream = _HeardGenerator(generator.get(), tracer)
+    with state.collector_paused(), generator.guard(tracer.stream), traced_by(tracer), calls.on():
         result = step(*args, **kwargs)
     tracer.end()
     reason: Any = tracer.reason
@@ -299,7 +300,9 @@ def _setting() -> tuple[Any, ...]:
     """What is switched around a step."""
     flags = tuple(state.flag_values.get().values())
     own = thread.recording, thread.anomaly, thread.packing, flags, default_float()
-    return (*own, *state.switched())
+    # a plan draws from the stream that there is when it runs
+    switched = [None if isinstance(s, (Seed, Generator)) else s for s in state.switched()]
+    return (*own, *switched)
 
 
 def _differs(setting: tuple[Any, ...], other: tuple[Any, ...]) -> bool:

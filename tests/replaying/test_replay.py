@@ -371,6 +371,20 @@ def test_dropout_of_channels_is_replayed_with_its_numbers() -> None:
     np.testing.assert_allclose(losses, trained(lambda step: step)[1], rtol=2e-6)
 
 
+def test_dropout_from_a_stream_of_its_own_runs_as_it_is() -> None:
+    own = fluid.flow.Generator()
+
+    @fluid.replay
+    def step(x: Any) -> Any:
+        return fluid.flow.nn.functional.dropout(x, 0.5, generator=own).sum()
+
+    x = fluid.flow.ones(20)
+    with pytest.warns(UserWarning, match="draws from a stream of its own"):
+        for _ in range(4):
+            step(x)
+    assert step.replayed == 0
+
+
 def test_dropout_that_nothing_reads_draws_too() -> None:
     def forward(loss: Any) -> Any:
         nn.functional.dropout(loss.detach(), 0.5)
