@@ -265,7 +265,7 @@ class _HeardGenerator(Generator):
         if not self._tracer.inside:
             self._tracer.refuse("random numbers are drawn outside of operators")
 
-    @property  # type: ignore[override]
+    @property
     def numpy(self) -> np.random.Generator:
         self._refuse()
         return self._heard.numpy
@@ -275,7 +275,7 @@ class _HeardGenerator(Generator):
         self._refuse()
         self._heard.numpy = stream
 
-    @property  # type: ignore[override]
+    @property
     def initial(self) -> int:
         return self._heard.initial
 
