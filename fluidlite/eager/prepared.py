@@ -5,7 +5,8 @@ kernel.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from ..opdef.interpreter import Eval, Interpreter, kernel_of
 from ..opdef.prepared import preparation_of
 from ..opdef.redefinition import redefinitions
 from ..opdef.spec import Spec
+from .mode import thread
 
 if TYPE_CHECKING:
     from ..opdef.signature import Slot
@@ -105,6 +107,22 @@ def _unforeseen() -> Generator:
 
 
 generator: state.StateSlot[Generator] = state.slot("eager_random", _unforeseen)
+
+
+@contextmanager
+def drawing_from(stream: Generator) -> Iterator[None]:
+    """A guard within which functions and operators draw from a stream.
+
+    Args:
+        stream: which.
+    """
+    inside = generator.guard(stream)  # kernels run in a context of their own
+    with generator.guard(stream):
+        thread.run(inside.__enter__)
+        try:
+            yield
+        finally:
+            thread.run(inside.__exit__, None, None, None)
 
 
 class BoundOperator:

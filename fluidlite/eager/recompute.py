@@ -12,7 +12,7 @@ from .engine import located, tensors_in
 from .inner_sweep import pulled_through
 from .mode import enable_grad, thread
 from .nodes import GradNode, StepOfFunction
-from .prepared import Generator, generator
+from .prepared import Generator, drawing_from, generator
 from .recording import TensorRecord, caller
 from .sweep import BackwardPass, described, node_of
 
@@ -100,12 +100,8 @@ def _drawing(numbers: Any) -> Iterator[None]:
     """Random operators draw what follows from a state; afterwards the stream goes on."""
     again = Generator()
     again.standing = numbers
-    # not a guard of the slot: kernels run in a context of their own, which would not see it
-    before = generator.switch(again)
-    try:
+    with drawing_from(again):
         yield
-    finally:
-        generator.switch(before)
 
 
 class _Read(NamedTuple):

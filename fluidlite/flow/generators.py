@@ -9,6 +9,7 @@ import numpy as np
 
 from ..eager.engine import located
 from ..eager.prepared import Generator as Stream
+from ..eager.prepared import drawing_from as eagerly_from
 from ..eager.prepared import generator as streams
 from ..errors import ArgumentError
 from ..functions import creation
@@ -111,7 +112,7 @@ def drawing_from(generator: Generator | None) -> AbstractContextManager[Any]:
         return nullcontext()
     if not isinstance(generator, Generator):
         raise located(ArgumentError, f"expected a Generator or None, got {generator!r:.60}")
-    return streams.guard(generator.stream)
+    return eagerly_from(generator.stream)
 
 
 def manual_seed(seed: int) -> Generator:
