@@ -37,8 +37,8 @@ class ElementwiseChain:
     @property
     def excess(self) -> int:
         """How many more values wait to be read than where it is not one, at most."""
-        inside = set(self.members)
-        large = [v for v in self.inputs if v.size > 1 and not v.is_output]
+        inside, size = set(self.members), self.outputs[0].size
+        large = [v for v in self.inputs if v.size == size and not v.is_output]
         return len(self.outputs) - 1 - sum(inside.issuperset(value.users) for value in large)
 
     @property
@@ -69,6 +69,17 @@ class ChainNode(NamedTuple):
     def read(self) -> list[Any]:
         """The numbers of all operands."""
         return list(flat(self.operands))
+
+    @property
+    def is_even(self) -> bool:
+        """Whether operands that are rows, or parts of them, meet the ends of those of another."""
+        shapes = [spec.shape for spec in flat(self.specs) if prod(spec.shape) > 1]
+        if len(set(shapes)) < 2:
+            return True
+        if len(shapes) != 2 or not isinstance(getattr(self.op, "axis", None), int):
+            return False
+        lead = abs(len(shapes[0]) - len(shapes[1]))
+        return lead == 0 or self.op.axis in (-1, lead)
 
     def step(self, size: int) -> PieceStep | None:
         """It on so many elements; None where it has no kernel that gives as many."""
@@ -164,6 +175,12 @@ def _gelu_parts(node: ChainNode) -> Iterator[ChainNode]:
 
 
 _PARTS: dict[str, Callable[[ChainNode], Iterator[ChainNode]]] = {"gelu": _gelu_parts}
+
+
+def row_of(shape: Sequence[int]) -> tuple[int, ...]:
+    """A shape without the dimensions of 1 before its others."""
+    begin = next((k for k, n in enumerate(shape) if n > 1), len(shape))
+    return tuple(shape[begin:])
 
 
 def flat(operands: Sequence[Any]) -> Iterator[Any]:

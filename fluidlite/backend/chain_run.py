@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import threads
-from .chain_nodes import ChainNode, ElementwiseChain, PieceStep, flat
+from .chain_nodes import ChainNode, ElementwiseChain, PieceStep, flat, row_of
 
 Call = Callable[..., Any]
 #: a kind and a number: ``"in"`` and ``"out"`` are arrays of a chain, ``"room"`` is one of its
@@ -90,8 +90,16 @@ class ChainRun:
         size: int,
         workers: int,
     ) -> None:
-        self._size, self._workers = size, workers
-        self._whole = [value.size > 1 for value in chain.inputs]
+        self._size, self._workers, self._rooms = size, workers, rooms.count
+        whole = chain.outputs[0].shape
+        self._whole = [value.shape == whole for value in chain.inputs]
+        #: the places of rows, which are repeated, and what these are in a result
+        self._rows = {
+            k: row_of(value.shape)
+            for k, value in enumerate(chain.inputs)
+            if value.size > 1 and value.shape != whole
+        }
+        self.rows: int = len(self._rows)  #: how many there are
         self._stored = [value.stored for value in chain.outputs]
         self._inputs = len(chain.inputs)
         self._calls = {n: _written(rooms.calls, own) for n, own in steps.items()}
@@ -106,18 +114,31 @@ class ChainRun:
             _empty(shape, dtype, order) if target is None else target
             for (shape, dtype), target in zip(self._stored, targets)
         ]
+        whole, rows = self._whole, self._rows
+        repeated, memory = memory[: len(rows)], memory[len(rows) :]
+        memory = memory.reshape(self._workers, self._rooms, self._size)
+        if rows and order is not None:  # parts of a row lie apart
+            whole = [cut or k in rows for k, cut in enumerate(whole)]
+            for k, row in rows.items():
+                operands[k] = np.broadcast_to(operands[k].reshape(row), like.shape)
+            rows = {}
+        for k, room in zip(rows, repeated):
+            np.copyto(room.reshape(-1, operands[k].size), operands[k].reshape(-1))
+            operands[k] = room
         ins = [
-            _in_a_row(a, order) if whole else a.reshape((1,) * min(1, a.ndim))
-            for a, whole in zip(operands, self._whole)
+            _in_a_row(a, order) if cut else a if k in rows else a.reshape((1,) * min(1, a.ndim))
+            for k, (a, cut) in enumerate(zip(operands, whole))
         ]
         outs = [_in_a_row(m, order) for m in results]
-        size, calls, whole = self._size, self._calls, self._whole
+        size, calls = self._size, self._calls
         total = outs[0].size
 
         def piece(number: int, worker: int) -> None:
             some = slice(number * size, min(total, (number + 1) * size))
             count = some.stop - some.start
             own = [a[some] if cut else a for a, cut in zip(ins, whole)]
+            for k in rows if count < size else ():
+                own[k] = own[k][:count]
             calls[count](own, [each[some] for each in outs], memory[worker, :, :count])
 
         threads.each(piece, -(-total // size), self._workers)

@@ -3,19 +3,20 @@
 By themselves the instructions of a chain read and write whole arrays, which wait for memory.  Here
 all of them work on one piece, then on the next one; what they pass on lies in a few rooms of the
 size of a piece.  Each instruction has the kernel that it has by itself, for the shape of a piece,
-so results keep every bit.
+so results keep every bit.  A row that is added to all rows of a matrix, such as a bias, is repeated
+as often as a piece has rows, once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import lcm, prod
 from typing import Any
 
 from ..ground.dtypes import Kind
 from ..kernels import threads
 from ..opdef.prepared import KernelLibrary, Prepared, Scratch
-from .chain_nodes import ElementwiseChain, node_of, nodes_of
+from .chain_nodes import ElementwiseChain, node_of, nodes_of, row_of
 from .chain_run import ChainRooms, ChainRun
 
 LEAST = 1 << 18  #: bytes of a value from which on it is cut
@@ -32,6 +33,7 @@ TYPES = frozenset(
         *("sigmoid", "sigmoid_grad", "sign", "sin", "sqrt", "sqrt_grad", "square", "square_grad"),
         *("swish", "tanh", "tanh_grad", "sum", "elementwise_add", "elementwise_sub"),
         *("elementwise_mul", "elementwise_div", "elementwise_max", "elementwise_min"),
+        "elementwise_pow",
     ]
 )
 
@@ -60,7 +62,8 @@ class PieceKernels(KernelLibrary):
         key = instruction.typed
         if key not in self._known:
             node = node_of(instruction)
-            self._known[key] = node.step(SMALLEST // dtype.itemsize) is not None
+            fits = node.is_even and node.step(SMALLEST // dtype.itemsize) is not None
+            self._known[key] = fits
         return instruction if self._known[key] else None
 
     def group(
@@ -74,6 +77,8 @@ class PieceKernels(KernelLibrary):
         read = dict.fromkeys(value for member in members for value in member.inputs)
         inputs = [value for value in read if value not in made]
         if not outputs or len(inputs) + len(outputs) > MOST_ARRAYS:
+            return None
+        if _repeated(inputs, *first) is None:
             return None
         chain = ElementwiseChain(list(members), inputs, list(outputs))
         return chain if chain.excess <= SPARE else None
@@ -94,22 +99,37 @@ class PieceKernels(KernelLibrary):
         rooms = ChainRooms(chain, nodes, first)
         nbytes = ROOM // (len(chain.inputs) + len(chain.outputs) + rooms.count)
         size = min(total, min(LARGEST, max(SMALLEST, nbytes)) // itemsize)
+        size -= size % (_repeated(chain.inputs, shape, dtype) or 1)
         sizes = {size, total % size or size}
         steps = {n: [each for node in nodes if (each := node.step(n))] for n in sizes}
         if any(len(own) < len(nodes) for own in steps.values()):
             return None
         workers = threads.count() if total * itemsize >= threads.COSTLY else 1
         run = ChainRun(chain, rooms, steps, size, workers)
-        scratch = Scratch((workers, rooms.count, size), dtype)
+        scratch = Scratch((run.rows + workers * rooms.count, size), dtype)
         between = max(step.between for own in steps.values() for step in own)
         return Prepared(run, out=True, over=rooms.over, scratch=scratch, between=between)
 
 
 def _fits(value: Any, result: Any) -> bool:
-    """Whether an operand has the elements of the result, or one."""
+    """Whether an operand has the elements of the result, those of its rows, or one."""
     if value.kind is not Kind.LOD_TENSOR or value.dtype != result.dtype or value.layout is not None:
         return False
-    return bool(value.size == 1 or value.shape == result.shape)
+    return value.size == 1 or _repeated([value], *result.stored) is not None
+
+
+def _repeated(values: Sequence[Any], shape: Any, dtype: Any) -> int | None:
+    """How many elements a piece has, or a multiple of it, where some values are rows of one of a
+    shape; None where there are others, or too many.
+    """
+    least = 1
+    for value in values:
+        if value.size > 1 and value.shape != shape:
+            row = row_of(value.shape)
+            if row != tuple(shape[len(shape) - len(row) :]):
+                return None
+            least = lcm(least, value.size)
+    return least if least * dtype.itemsize <= SMALLEST else None
 
 
 def open_library(graph: Any) -> PieceKernels:

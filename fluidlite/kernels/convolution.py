@@ -1,19 +1,21 @@
 """Convolutions of images, forward and both adjoints, with their room to work in made once.
 
 As ``ops/conv.py`` says, images are kept as [channel, row, column, sample], and the patches of a few
-output rows at a time are copied into a buffer that stays in the cache, and multiplied.
+output rows at a time are copied into a buffer that stays in the cache, and multiplied.  Windows of
+three rows may have the form of ``winograd.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..opdef.prepared import Prepared, carved, prepares, size_of_carved
 from ..opdef.spec import Shape, Spec
-from . import inside, threads
+from . import inside, threads, winograd
 from .half import in_single
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ PATCH_BYTES = 1 << 19
 UNPACKED, POSITIONS = 1_000_000, 128
 LINE = 64  #: bytes that go unused behind each row of patches, so that no two meet in the cache
 INNER, OUTER = (1, 2, 3, 0), (3, 0, 1, 2)
+ITEMS: dict[int, Any] = {8: np.float64, 16: np.complex128}  #: by bytes; as others, they are copied
 #: sums over blocks of patches are taken in so many parts where filters are small, and in two
 SUMS, SMALL_FILTER = 4, 1 << 20
 #: samples, at least, that the map to the cotangent of an image works on at once
@@ -92,6 +95,23 @@ class Geometry:
             Shape, Shape, tuple[Any, Any, Any, Any], tuple[Any, Any, Any, Any], Any, Any
         ] = (image, filter, strides, pads, self.rows, self.columns)
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether there are no zeros around an image."""
+        return self.padded[1:3] == (self.height, self.width)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether an image is its own patches."""
+        return self.is_bare and (self.k0, self.k1, self.s0, self.s1) == (1, 1, 1, 1)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether each pixel lies under one element of one window."""
+        steps = (self.s0, self.s1, self.rows * self.k0, self.columns * self.k1)
+        apart = (self.d0 == 1 or self.k0 == 1) and (self.d1 == 1 or self.k1 == 1)
+        return apart and self.is_bare and steps == (self.k0, self.k1, self.height, self.width)
+
     def step(self, itemsize: int) -> int:
         """How many output rows are worked on at a time."""
         positions = max(1, self.columns * self.samples)
@@ -134,6 +154,21 @@ def _patches(g: Geometry, positions: int, dtype: Any) -> tuple[Shape, Any]:
     return (g.depth, positions + LINE // np.dtype(dtype).itemsize), dtype
 
 
+def _copy(target: Any, source: Any) -> None:
+    """Copy pixels; their samples as one item, where there is such an item, of which there are more
+    in a row than there are samples.
+    """
+    item = ITEMS.get(target.shape[-1] * target.itemsize)
+    in_a_row = target.strides[-1] == source.strides[-1] == target.itemsize == source.itemsize
+    if item is not None and in_a_row:
+        target, source = target.view(item), source.view(item)
+    np.copyto(target, source)
+
+
+def _add(target: Any, source: Any) -> None:
+    np.add(target, source, out=target)
+
+
 class Maker:
     """Makes what a convolution works in; equal ones make the same.
 
@@ -144,7 +179,10 @@ class Maker:
     """
 
     def __init__(
-        self, room: type[PatchMemory] | type[AdjointRoom], geometry: Geometry, dtype: Any
+        self,
+        room: type[PatchMemory] | type[AdjointRoom] | type[winograd.TileRoom],
+        geometry: Geometry,
+        dtype: Any,
     ) -> None:
         self._room, self._geometry, self._dtype = room, geometry, np.dtype(dtype)
         self._workers = threads.count()
@@ -188,10 +226,7 @@ class PatchMemory:
         #: what is around the middle
         self._around = [self.image[side] for side in sides if self.image[side].size]
         self.rows: int = g.step(self.image.itemsize)
-        c, y, x, n = self.image.strides
-        strides = (c, y * g.d0, x * g.d1, y * g.s0, x * g.s1, n)
-        shape = (g.channels, g.k0, g.k1, g.rows, g.columns, g.samples)
-        self.windows: NDArray[Any] = np.lib.stride_tricks.as_strided(self.image, shape, strides)
+        self.windows: NDArray[Any] = self._windows(self.image)
         #: how many blocks of output rows there are
         self.blocks: Any = -(-g.rows // self.rows)
         self.workers: int = len(self._patches)
@@ -208,28 +243,91 @@ class PatchMemory:
         """Bytes of all that."""
         return size_of_carved(*cls._wanted(g, dtype, workers))
 
-    def take(self, image: Any) -> None:
-        """Copy an image [sample, channel, row, column] to the middle of the padded one."""
+    def _windows(self, image: Any) -> Any:
+        """All windows over a padded image: [channel, row and column in a window, those of it, n]"""
+        g = self.geometry
+        c, y, x, n = image.strides
+        strides = (c, y * g.d0, x * g.d1, y * g.s0, x * g.s1, n)
+        shape = (g.channels, g.k0, g.k1, g.rows, g.columns, g.samples)
+        return np.ndarray(shape, image.dtype, image, 0, strides)
+
+    def take(self, image: Any) -> Any:
+        """The windows over an image [sample, channel, row, column], which is copied to the middle
+        of the padded one where it must be.
+        """
+        inner = image.transpose(INNER)
+        if self.geometry.is_bare and inner.dtype == self.image.dtype and inner.flags.c_contiguous:
+            return self._windows(inner)
         for side in self._around:
             side.fill(0)
-        inner = image.transpose(INNER)
         parts = threads.ranges(self.geometry.height, self.inside.nbytes)
 
         def part(k: int, _: int) -> None:
             np.copyto(self.inside[:, parts[k]], inner[:, parts[k]])
 
         threads.each(part, len(parts), self.workers)
+        return self.windows
 
-    def patches(self, block: int, worker: int) -> tuple[slice, Any]:
+    def patches(self, windows: Any, block: int, worker: int) -> tuple[slice, Any]:
         """Output positions of a block, and their patches."""
         g = self.geometry
         first = block * self.rows
         last, per_row = min(first + self.rows, g.rows), g.columns * g.samples
-        size = (last - first) * per_row
+        where, size = slice(first * per_row, last * per_row), (last - first) * per_row
+        if g.is_plain:
+            return where, windows.reshape(g.channels, -1)[:, where]
         patches = self._patches[worker][:, :size]
         shape = (g.channels, g.k0, g.k1, last - first, g.columns, g.samples)
-        np.copyto(patches.reshape(shape), self.windows[:, :, :, first:last])
-        return slice(first * per_row, last * per_row), patches
+        _copy(patches.reshape(shape), windows[:, :, :, first:last])
+        return where, patches
+
+    def convolve(self, image: Any, filter: Any, result: Any) -> bool:
+        """The convolution of an image with filters; whether it is one.
+
+        Args:
+            image: [sample, channel, row, column].
+            filter: [filter, channel, row, column].
+            result: what to write to, [filter, row, column, sample].
+        """
+        g, windows = self.geometry, self.take(image)
+        flat, weights = result.reshape(g.filters, -1), filter.reshape(g.filters, -1)
+
+        def part(block: int, worker: int) -> None:
+            where, patches = self.patches(windows, block, worker)
+            np.matmul(weights, patches, out=flat[:, where])
+
+        threads.each(part, self.blocks, self.workers, blas=True)
+        return True
+
+    def filter_cotangent(self, image: Any, cotangent: Any, parts: int) -> Any:
+        """The cotangent of filters, [filter, channel, row, column]; None where it is none.
+
+        Args:
+            image: [sample, channel, row, column].
+            cotangent: [filter, row, column, sample].
+            parts: how many sums over blocks are taken.
+        """
+        g, windows = self.geometry, self.take(image)
+        flat = cotangent.reshape(g.filters, -1)
+        bounds = threads.ranges(self.blocks, self.blocks, -(-self.blocks // parts))
+        sums: list[Any] = [None] * len(bounds)
+
+        def part(k: int, worker: int) -> None:
+            for block in range(bounds[k].start, bounds[k].stop):
+                where, patches = self.patches(windows, block, worker)
+                product = np.matmul(patches, flat[:, where].T)
+                sums[k] = product if sums[k] is None else np.add(sums[k], product, out=sums[k])
+
+        threads.each(part, len(bounds), self.workers, blas=True)
+        total = sums[0]
+        for part_sum in sums[1:]:
+            np.add(total, part_sum, out=total)
+        return np.ascontiguousarray(total.T).reshape(g.filters, g.channels, g.k0, g.k1)
+
+
+def _room(g: Geometry, dtype: Any) -> Maker:
+    """What makes the memory that a convolution works in, which has the form that is fastest."""
+    return Maker(winograd.TileRoom if winograd.pays(g, dtype) else PatchMemory, g, dtype)
 
 
 def _fits(op: Any, *specs: Spec) -> bool:
@@ -242,13 +340,7 @@ def _fits(op: Any, *specs: Spec) -> bool:
     )
 
 
-def _as_matrix(image: Any) -> Any:
-    """An image [sample, channel, row, column] as [channel, position]."""
-    inner = image.transpose(INNER)
-    return np.ascontiguousarray(inner).reshape(inner.shape[0], -1)
-
-
-def _convolve(room: PatchMemory, image: Any, filter: Any, out: Any) -> Any:
+def _convolve(room: PatchMemory | winograd.TileRoom, image: Any, filter: Any, out: Any) -> Any:
     """The convolution of an image with filters, [sample, filter, row, column].
 
     Args:
@@ -257,25 +349,13 @@ def _convolve(room: PatchMemory, image: Any, filter: Any, out: Any) -> Any:
         filter: [filter, channel, row, column].
         out: what to write to, or None.
     """
-    g, dtype = room.geometry, filter.dtype
-    if g.sliding.leaves_out(filter):
-        result = inside.convolved(g.sliding, image.transpose(INNER), filter).transpose(OUTER)
-        if out is None:
-            return result
-        np.copyto(out, result)
-        return out
-    room.take(image)
+    g = room.geometry
     result = None if out is None else out.transpose(INNER)
     if result is None or not result.flags.c_contiguous:
-        result = np.empty((g.filters, g.rows, g.columns, g.samples), dtype)
-    flat = result.reshape(g.filters, -1)
-    weights = filter.reshape(g.filters, -1)
-
-    def part(block: int, worker: int) -> None:
-        where, patches = room.patches(block, worker)
-        np.matmul(weights, patches, out=flat[:, where])
-
-    threads.each(part, room.blocks, room.workers, blas=True)
+        result = np.empty((g.filters, g.rows, g.columns, g.samples), filter.dtype)
+    with np.errstate(all="ignore"):
+        if g.sliding.leaves_out(filter) or not room.convolve(image, filter, result):
+            np.copyto(result, inside.convolved(g.sliding, image.transpose(INNER), filter))
     return result.transpose(OUTER)
 
 
@@ -291,7 +371,7 @@ def conv2d(op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any) ->
     def run(image: Any, filter: Any, *rest: Any, out: Any = None) -> Any:
         return _convolve(rest[-1], image, filter, out)
 
-    return Prepared(run, out=True, scratch=Maker(PatchMemory, g, dtype))
+    return Prepared(run, out=True, scratch=_room(g, dtype))
 
 
 @prepares("conv2d_adjoint_filter")
@@ -303,34 +383,20 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
     g = Geometry(op, Input.shape, tuple(op.size))
     dtype = Input.dtype.dtype
 
+    parts = SUMS if prod(op.size) * dtype.itemsize <= SMALL_FILTER else 2
+
     def run(image: Any, cotangent: Any, room: Any) -> Any:
-        gradient = by_patches(image, cotangent, room)
-        # what is not finite in the cotangent shows in each element of so small a result
-        if g.sliding.leaves_out(gradient) and g.sliding.leaves_out(cotangent):
-            inner = (value.transpose(INNER) for value in (image, cotangent))
-            return inside.filter_cotangent(g.sliding, *inner)
+        inner = np.ascontiguousarray(cotangent.transpose(INNER))
+        with np.errstate(all="ignore"):
+            gradient = room.filter_cotangent(image, inner, parts)
+            # what is not finite in the cotangent shows in each element of so small a result
+            if gradient is None or (
+                g.sliding.leaves_out(gradient) and g.sliding.leaves_out(cotangent)
+            ):
+                return inside.filter_cotangent(g.sliding, image.transpose(INNER), inner)
         return gradient
 
-    def by_patches(image: Any, cotangent: Any, room: Any) -> Any:
-        room.take(image)
-        flat = _as_matrix(cotangent)
-        small = g.depth * g.filters * flat.itemsize <= SMALL_FILTER
-        bounds = threads.ranges(room.blocks, room.blocks, -(-room.blocks // (SUMS if small else 2)))
-        sums: list[Any] = [None] * len(bounds)
-
-        def part(k: int, worker: int) -> None:
-            for block in range(bounds[k].start, bounds[k].stop):
-                where, patches = room.patches(block, worker)
-                product = np.matmul(patches, flat[:, where].T)
-                sums[k] = product if sums[k] is None else np.add(sums[k], product, out=sums[k])
-
-        threads.each(part, len(bounds), room.workers, blas=True)
-        total = sums[0]
-        for part_sum in sums[1:]:
-            np.add(total, part_sum, out=total)
-        return np.ascontiguousarray(total.T).reshape(op.size)
-
-    return Prepared(run, scratch=Maker(PatchMemory, g, dtype))
+    return Prepared(run, scratch=_room(g, dtype))
 
 
 class AdjointRoom:
@@ -372,7 +438,7 @@ class AdjointRoom:
         self.workers: int = min(workers, len(self.phases[0]))
         patches = _patches(g, self.rows * g.columns * self.samples, dtype)
         return [
-            ((groups, *g.padded[:3], self.samples), dtype),
+            ((0 if g.is_cut else groups, *g.padded[:3], self.samples), dtype),
             ((groups, g.filters, g.rows, g.columns, self.samples), dtype),
             *[patches] * self.workers,
         ]
@@ -453,11 +519,11 @@ def _adjoint_by_turning(op: Any, g: Geometry, G: Spec) -> Prepared | None:
     forward = Geometry(turned, G.shape, (g.channels, g.filters, g.k0, g.k1))
     dtype = G.dtype.dtype
 
-    def run(cotangent: Any, filter: Any, room: PatchMemory, out: Any = None) -> Any:
-        back = np.ascontiguousarray(filter[:, :, ::-1, ::-1].transpose(1, 0, 2, 3))
+    def run(cotangent: Any, filter: Any, room: Any, out: Any = None) -> Any:
+        back = filter[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
         return _convolve(room, cotangent, back, out)
 
-    return Prepared(run, out=True, scratch=Maker(PatchMemory, forward, dtype))
+    return Prepared(run, out=True, scratch=_room(forward, dtype))
 
 
 @prepares("conv2d_adjoint_input")
@@ -478,21 +544,26 @@ def adjoint_input(op: Any, G: Spec, Filter: Spec) -> Prepared | None:
         if result is None:
             result = np.empty((g.channels, g.height, g.width, g.samples), dtype)
         flat = room.take(cotangent)
-        room.image.fill(0)
+        images, put = room.image, _add
+        images.fill(0)
+        if g.is_cut:
+            bounds = range(0, g.samples, room.samples)
+            images, put = [result[..., k : k + room.samples] for k in bounds], _copy
         for phase in room.phases:
 
             def part(k: int, worker: int, phase: Any = phase) -> None:
                 group, band = phase[k]
-                image = room.image[group]
+                image = images[group]
                 for first, last, where, patches in room.blocks(band, worker):
                     np.matmul(weights, flat[group][:, where], out=patches)
                     shape = (g.channels, g.k0, g.k1, last - first, g.columns, room.samples)
                     elements = patches.reshape(shape)
                     for where, part in g.added(image, elements, first, last):
-                        np.add(where, part, out=where)
+                        put(where, part)
 
             threads.each(part, len(phase), room.workers, blas=True)
-        room.give(result)
+        if not g.is_cut:
+            room.give(result)
         return result.transpose(OUTER)
 
     return Prepared(run, out=True, scratch=Maker(AdjointRoom, g, dtype))

@@ -55,6 +55,36 @@ def test_values_that_lie_in_another_order_are_computed_as_they_lie():
     np.testing.assert_array_equal(found, np.exp(-value) + value)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2]])
+def test_rows_are_repeated_in_the_pieces(order, dtype):
+    shapes = {"x": [13, 101, 60], "bias": [60], "gain": [1, 1, 60], "power": [1]}
+    given = {name: fluid.data(name, shape, dtype) for name, shape in shapes.items()}
+    x = layers.transpose(given["x"], order)
+    y = layers.elementwise_add(x * given["gain"], given["bias"], axis=2)
+    y = paddle.nn.functional.gelu(y) + given["bias"] - y
+    y = layers.elementwise_pow(layers.abs(y), given["power"])
+    rng = np.random.default_rng(3)
+    feed = {name: rng.normal(size=shape).astype(dtype) for name, shape in shapes.items()}
+    (cut,), source = planned(feed, [y])
+    (whole,), plain = planned(feed, [y], "-elementwise_fusion")
+    assert "# elementwise_add," in plain and "elementwise_pow and 6 more" in source
+    np.testing.assert_array_equal(cut, whole)
+
+
+@pytest.mark.parametrize("shape, axis", [([101], 1), ([13], 0), ([13, 1, 60], -1), ([101, 1], 1)])
+def test_what_is_repeated_otherwise_is_combined_by_itself(shape, axis):
+    x, y = fluid.data("x", [13, 101, 60]), fluid.data("y", shape)
+    z = layers.exp(layers.elementwise_add(layers.tanh(x), y, axis=axis))
+    rng = np.random.default_rng(3)
+    feed = {"x": rng.normal(size=[13, 101, 60]), "y": rng.normal(size=shape)}
+    feed = {name: value.astype("f") for name, value in feed.items()}
+    (found,), _ = planned(feed, [z])
+    begin = 3 - len(shape) if axis == -1 else axis
+    value = feed["y"].reshape([1] * begin + shape + [1] * (3 - begin - len(shape)))
+    np.testing.assert_array_equal(found, np.exp(np.tanh(feed["x"]) + value))
+
+
 def test_small_values_are_computed_one_by_one():
     x = fluid.data("x", [8, 8], "float32")
     _, source = planned({"x": np.ones((8, 8), "float32")}, [activations(x)])

@@ -5,13 +5,14 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.ground.dtypes import DType
-from fluidlite.kernels import convolution
+from fluidlite.kernels import convolution, winograd
 from fluidlite.opdef import definition
 from fluidlite.opdef.definition import lookup, registered
 from fluidlite.opdef.prepared import preparation_of
 from fluidlite.opdef.spec import spec
 
 from cases import cases_of
+from gradcheck import evaluator
 from samples.form import GENERATORS
 
 #: operators with a kernel of their own, or whose gradient has one
@@ -100,3 +101,107 @@ def test_convolutions_that_are_cut_into_small_parts_give_the_same(type, monkeypa
         for whole, *cut in zip(*found, strict=True):
             for each in cut:
                 np.testing.assert_allclose(each, whole, rtol=1e-5, atol=1e-6)
+
+
+#: an image, a filter, and how the window of three rows moves
+THREE_ROWS = [
+    ((2, 4, 8, 8), (5, 4, 3, 3), dict(paddings=[1, 1])),
+    ((3, 2, 9, 7), (3, 2, 3, 3), dict(paddings=[0, 0])),
+    ((1, 3, 6, 5), (4, 3, 3, 2), dict(paddings=[2, 1, 0, 2])),
+    ((2, 3, 5, 9), (2, 3, 3, 1), dict(paddings=[1, 0], strides=[1, 2])),
+    ((2, 1, 16, 6), (3, 1, 3, 2), dict(paddings=[1, 2], dilations=[1, 2])),
+    ((2, 2, 3, 4), (2, 2, 3, 3), dict(paddings=[5, 1, 0, 0])),
+]
+MAPS = ["conv2d", "conv2d_adjoint_input", "conv2d_adjoint_filter"]
+
+
+def always_in_tiles(monkeypatch, size=winograd.TILE_BYTES):
+    """Let all convolutions take the form of tiles that can."""
+    for cost in ("ADDED", "RESULT", "TURNED"):
+        monkeypatch.setattr(winograd, cost, -100)
+    monkeypatch.setattr(winograd, "TILE_BYTES", size)
+
+
+def convolving(type, image, filter, geometry, seed=3):
+    """A map of a convolution, its kernel, and arrays for it, in double precision."""
+    rng = np.random.default_rng(seed)
+    x, w = rng.standard_normal(image), rng.standard_normal(filter)
+    g = rng.standard_normal(evaluator().conv2d(x, w, **geometry).shape)
+    given, size = {
+        "conv2d": ((x, w), None),
+        "conv2d_adjoint_input": ((g, w), image),
+        "conv2d_adjoint_filter": ((x, g), filter),
+    }[type]
+    attributes = geometry if size is None else {**geometry, "size": list(size)}
+    specs = [spec(each.shape, DType.FP32) for each in given]
+    kernel = preparation_of(type)(
+        lookup(type)(attributes), *specs, *[None] * (2 * (type == "conv2d"))
+    )
+    return lambda *arrays: getattr(evaluator(), type)(*arrays, **attributes), kernel, given
+
+
+def ran(kernel, given):
+    """What a kernel gives, in memory with something in it."""
+    maker = kernel.scratch
+    memory = np.full(maker.common, 255, np.uint8)  # not a number
+    return kernel.function(*given, *[None] * (len(given) - 2), maker(memory))
+
+
+@pytest.mark.parametrize("size", [winograd.TILE_BYTES, 1])
+@pytest.mark.parametrize("image, filter, geometry", THREE_ROWS)
+@pytest.mark.parametrize("type", MAPS)
+def test_convolutions_in_tiles_are_those_of_patches(
+    type, image, filter, geometry, size, monkeypatch
+):
+    always_in_tiles(monkeypatch, size)
+    function, kernel, given = convolving(type, image, filter, geometry)
+    if type != "conv2d_adjoint_input":  # that has other forms, too
+        assert isinstance(kernel.scratch(), winograd.TileRoom)
+    expected = function(*given)
+    found = ran(kernel, [each.astype("f") for each in given])
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("type", MAPS)
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])
+def test_what_is_not_finite_stays_in_its_place_in_tiles(bad, place, type, monkeypatch):
+    always_in_tiles(monkeypatch)
+    function, kernel, given = convolving(type, *THREE_ROWS[0])
+    given = [each.astype("f") for each in given]
+    given[place][0, 0, 2, 2] = bad
+    with np.errstate(all="ignore"):
+        expected = function(*given)
+        found = ran(kernel, given)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    "image, filter, geometry",
+    [
+        ((4, 3, 6, 5), (4, 3, 1, 1), dict()),
+        ((4, 2, 6, 8), (9, 2, 1, 1), dict()),
+        ((4, 3, 6, 8), (2, 3, 2, 2), dict(strides=[2, 2])),
+        ((64, 3, 6, 8), (2, 3, 2, 4), dict(strides=[2, 4])),
+        ((4, 3, 7, 8), (2, 3, 2, 2), dict(strides=[2, 2])),
+        ((4, 3, 6, 8), (2, 3, 2, 2), dict(strides=[2, 2], dilations=[2, 1])),
+        ((4, 3, 6, 8), (2, 3, 2, 2), dict(strides=[2, 2], paddings=[1, 1])),
+        ((4, 3, 6, 8), (2, 3, 1, 1), dict(strides=[2, 2])),
+    ],
+)
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 2, 3, 0)])
+@pytest.mark.parametrize("type", MAPS)
+@pytest.mark.parametrize("size", [convolution.PATCH_BYTES, 100])
+def test_windows_that_do_not_overlap_may_be_the_patches(
+    size, type, order, image, filter, geometry, monkeypatch
+):
+    monkeypatch.setattr(convolution, "PATCH_BYTES", size)
+    function, kernel, given = convolving(type, image, filter, geometry)
+    expected = function(*given)
+    back = np.argsort(order)
+    lying = [np.ascontiguousarray(x.astype("f").transpose(order)).transpose(back) for x in given]
+    before = [x.copy() for x in lying]
+    found = ran(kernel, lying)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    for one, other in zip(lying, before, strict=True):
+        np.testing.assert_array_equal(one, other)
