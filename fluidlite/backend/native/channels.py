@@ -89,6 +89,10 @@ class ChannelNest(Nest):
         given = self.element(inner, identity(self.size))
         return Element(node, ROW, given.phase + 1, "", (given,), is_reduction=True)
 
+    def check(self) -> None:
+        if self.has_checks:
+            raise NotFusible
+
     def written(self) -> Iterator[str]:
         return _ChannelWriter(self, self._order).written()
 
@@ -103,8 +107,6 @@ class _ChannelWriter:
     def written(self) -> Iterator[str]:
         """The C of some channels."""
         lanes = self._space.lanes
-        if any(each.node.function == "check" for each in self._order):
-            raise NotFusible
         for element in self._order:
             if not element.level:
                 yield f"  const {local(element.node)} {element.name} = {self._code(element)};"

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...opdef.view_analysis import Look, look_of, looks
 from .index_maps import NotFusible
-from .source import kernel_source
+from .source import KernelLoops
 from .symbols import Expression
 from .tracing import TracedResults, is_plain
-
-if TYPE_CHECKING:
-    from .source import KernelSource
 
 __all__ = ["Expressions", "NotFusible", "Trace"]
 MOST_ARRAYS, MOST_EXPRESSIONS = 40, 300
@@ -68,7 +65,7 @@ class Expressions:
         self.work: int = sum(
             n.function not in MOVES and n.function not in ("input", "number", "cast") for n in nodes
         )
-        self.source: KernelSource = kernel_source([node for _, node in inputs], results)
+        self.loops: KernelLoops = KernelLoops([node for _, node in inputs], results)
 
     def _add(self, member: Any, trace: TracedResults) -> None:
         known: dict[int, Expression] = {}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...opdef.view_analysis import looks
 from .fusion_groups import Expressions, NotFusible, Trace
-from .source import KernelSource
+from .source import KernelLoops, KernelSource
 
 
 class GroupForm:
@@ -43,8 +43,13 @@ class GroupKernel(NamedTuple):
 
     form: GroupForm
     inputs: list[Any]  #: the values that it reads
-    source: KernelSource
+    loops: KernelLoops
     work: int  #: functions that are not only another look at something
+
+    @property
+    def source(self) -> KernelSource:
+        """It in C."""
+        return self.loops.source
 
 
 class GroupKernels:
@@ -57,7 +62,7 @@ class GroupKernels:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         #: by form the kernel, its inputs as places among the values that the form numbers
-        self._made: dict[tuple[int, ...], tuple[list[int], KernelSource, int] | None] = {}
+        self._made: dict[tuple[int, ...], tuple[list[int], KernelLoops, int] | None] = {}
         self._features: dict[Any, int] = {}  #: numbers of what values and instructions are like
         self._members: dict[Any, tuple[int, list[tuple[Any, int]]]] = {}
         self._uncut: set[Any] = set()  # members that read no parts of values
@@ -84,18 +89,18 @@ class GroupKernels:
         found = self._made[key]
         if found is None:
             return None
-        inputs, source, work = found
-        return GroupKernel(form, [form.values[place] for place in inputs], source, work)
+        inputs, loops, work = found
+        return GroupKernel(form, [form.values[place] for place in inputs], loops, work)
 
     def _worked_out(
         self, members: Sequence[Any], outputs: Sequence[Any], form: GroupForm
-    ) -> tuple[list[int], KernelSource, int] | None:
+    ) -> tuple[list[int], KernelLoops, int] | None:
         """The kernel of instructions, which takes parts of values from these if that fits."""
         has_parts = not self._uncut.issuperset(members)
         for cuts in (True, False) if has_parts else (False,):
             with suppress(NotFusible):
                 made = Expressions(self._trace, members, outputs, cuts)
-                return [form.places[v.number] for v in made.inputs], made.source, made.work
+                return [form.places[v.number] for v in made.inputs], made.loops, made.work
         return None
 
     def _looked_at(self, member: Any) -> tuple[int, list[tuple[Any, int]]]:

@@ -345,6 +345,17 @@ class Nest:
             raise NotFusible
         self.totals.append((node, element, how.over))
 
+    def check(self) -> None:
+        """Look whether the loops can be written.
+
+        Raises:
+            NotFusible: an element is looked at in each column, or rows are too wide to be kept.
+        """
+        if any(each.node.function == "check" and each.level & COLUMN for each in self._order):
+            raise NotFusible
+        if self.columns > WIDEST:
+            RowWriter(self, self._order)
+
     # -- writing -----------------------------------------------------------------------------------
 
     def written(self) -> Iterator[str]:
@@ -509,8 +520,6 @@ class RowWriter:
         nest = self.nest
         for element in self._needed(phase):
             yield self._define(element, phase)
-            if element.node.function == "check":
-                raise NotFusible
             if self._held.get(element) == phase:
                 yield f"{self._kept[element]} = {element.name};"
         for store in nest.stores:

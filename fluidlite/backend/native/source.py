@@ -10,6 +10,7 @@ from typing import NamedTuple
 from .blocks import Pieces
 from .channels import ChannelNest, channels_of
 from .index_maps import NotFusible
+from .lazy import lazy
 from .loops import BLOCKS, C_TYPES, COSTLY, FLAT, SMALLEST_CUT, Nest, ordered, reduction_of
 from .symbols import Expression
 
@@ -39,7 +40,7 @@ def kernel_source(inputs: Sequence[Expression], outputs: Sequence[Expression]) -
     Raises:
         NotFusible: they do not fit into one loop over rows and columns, nor over channels.
     """
-    return _Kernel(inputs, outputs).source()
+    return KernelLoops(inputs, outputs).source
 
 
 def named(
@@ -94,7 +95,18 @@ def entries(count: int, written: int, blocks: int | str) -> list[str]:
     ]
 
 
-class _Kernel:
+class KernelLoops:
+    """The loops of a kernel that computes expressions of others.
+
+    Many are tried for each that is compiled, so the C is written when it is first read.
+
+    Args:
+        inputs, outputs: the expressions.
+
+    Raises:
+        NotFusible: they do not fit into one loop over rows and columns, nor over channels.
+    """
+
     def __init__(self, inputs: Sequence[Expression], outputs: Sequence[Expression]) -> None:
         self._inputs, self._outputs = list(inputs), list(outputs)
         self._nodes = ordered(outputs)
@@ -108,6 +120,18 @@ class _Kernel:
         self._totals: list[Expression] = []
         self._late: set[int] = set()  # what depends on totals
         self._over: tuple[int, ...] = ()
+        #: the loops over rows or channels, in C how many there are, and the loops behind those
+        self._nest, self._rows, self._behind = self._found()
+
+    @lazy
+    def source(self) -> KernelSource:
+        """The kernel in C."""
+        nest = self._nest
+        body = list(nest.written()) if nest.stores or nest.totals else []
+        behind = [line for tail in self._behind for line in _written_behind(tail)]
+        if not isinstance(nest, ChannelNest):
+            self._over = self._overwritable()
+        return self._assembled(body, behind)
 
     def _look_at(self, node: Expression) -> None:
         if any(a.serial in self._late for a in node.arguments):
@@ -128,14 +152,14 @@ class _Kernel:
         self._totals.append(node)
         self._late.add(node.serial)
 
-    def source(self) -> KernelSource:
-        """The kernel, in rows where that is possible, else in channels."""
+    def _found(self) -> tuple[Nest, str, list[Nest]]:
+        """The loops, over rows where that is possible, else over channels."""
         try:
             return self._by_rows()
         except NotFusible:
             return self._by_channels()
 
-    def _by_channels(self) -> KernelSource:
+    def _by_channels(self) -> tuple[Nest, str, list[Nest]]:
         spaces = {channels_of(node) for node in self._nodes if node.function in ("sum", "max")}
         if len(spaces) != 1:
             raise NotFusible
@@ -149,17 +173,19 @@ class _Kernel:
             if node.size != self._size and not by_channel:
                 raise NotFusible
             nest.store(f"o{k}", node, by_channel)
-        return self._assembled(nest, f"{space.channels}L", list(nest.written()), [])
+        nest.check()
+        return nest, f"{space.channels}L", []
 
-    def _by_rows(self) -> KernelSource:
-        """The kernel, for the longest rows that fit."""
+    def _by_rows(self) -> tuple[Nest, str, list[Nest]]:
+        """The loops for the longest rows that fit."""
         for node in self._nodes:
             self._look_at(node)
         for columns in self._candidates():
             try:
-                return self._with_rows(columns)
+                nest, *behind = self._with_rows(columns)
             except NotFusible:
                 continue
+            return nest, f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}", behind
         raise NotFusible
 
     def _candidates(self) -> list[int]:
@@ -172,7 +198,10 @@ class _Kernel:
         widths |= {n for n in self._pieces.rows() if self._size % n == 0}
         return [0, *sorted((n for n in widths if n > 1 or self._pieces.is_cut), reverse=True)]
 
-    def _with_rows(self, columns: int) -> KernelSource:
+    def _with_rows(self, columns: int) -> list[Nest]:
+        """The loops over rows of so many columns, and those of what is computed when all rows are
+        done.
+        """
         nest = Nest(self._size, columns, self._names)
         tails: dict[int, list[int]] = {}
         for k, node in enumerate(self._outputs):
@@ -190,23 +219,30 @@ class _Kernel:
                 tails.setdefault(node.size, []).append(k)
         for node in self._totals:
             nest.total(node)
-        body = list(nest.written()) if nest.stores or nest.totals else []
-        nests = [nest]
-        behind = list(self._behind(nests, tails))
+        nests = [nest, *self._tails(tails)]
+        for each in nests:
+            each.check()
         if self._pieces.is_cut:
             self._pieces.check(each for some in nests for each in some.computed())
-        rows = f"n / {columns}L" if columns else f"(n + {FLAT - 1}) / {FLAT}"
-        self._over = self._overwritable(nest, nests[1:])
-        return self._assembled(nest, rows, body, behind)
+        return nests
 
-    def _overwritable(self, nest: Nest, behind: Sequence[Nest]) -> tuple[int, ...]:
+    def _tails(self, tails: dict[int, list[int]]) -> Iterator[Nest]:
+        """The loops over what is computed when all rows are done: by sizes, the outputs."""
+        leaves = {
+            **self._names,
+            **{node.serial: f"total{k}" for k, node in enumerate(self._totals)},
+        }
+        for size, places in tails.items():
+            tail = Nest(size, 0, leaves)
+            for k in places:
+                tail.store(f"o{k}", self._outputs[k], False)
+            yield tail
+
+    def _overwritable(self) -> tuple[int, ...]:
         """The inputs that results may be written over: each element is read before all results are
         written to its place.
-
-        Args:
-            nest: the loops over rows.
-            behind: those of what is computed when all rows are done.
         """
+        nest, behind = self._nest, self._behind
         if any(each.has_checks for each in (nest, *behind)):
             return ()
         read = {array for each in behind for array in each.reads}
@@ -216,26 +252,12 @@ class _Kernel:
             if node.size == self._size and f"a{k}" in nest.overwritable - read
         )
 
-    def _behind(self, nests: list[Nest], tails: dict[int, list[int]]) -> Iterator[str]:
-        """What is computed when all rows are done; its loops are added to the others."""
-        leaves = {
-            **self._names,
-            **{node.serial: f"total{k}" for k, node in enumerate(self._totals)},
-        }
-        for size, places in tails.items():
-            tail = Nest(size, 0, leaves)
-            nests.append(tail)
-            for k in places:
-                tail.store(f"o{k}", self._outputs[k], False)
-            yield f"  {{ const i64 n = {size}, first = 0, last = (n + {FLAT - 1}) / {FLAT};"
-            yield from tail.written()
-            yield "  }"
-
-    def _assembled(self, nest: Nest, rows: str, body: list[str], behind: list[str]) -> KernelSource:
+    def _assembled(self, body: list[str], behind: list[str]) -> KernelSource:
+        nest = self._nest
         blocks = BLOCKS if self._size >= SMALLEST_CUT else 1  # those behind the last row are empty
         lines = [*self._head("part", body, ", i64 block")]
         offset = 0
-        lines.append(f"  const i64 n = {self._count()}, rows = {rows};")
+        lines.append(f"  const i64 n = {self._count()}, rows = {self._rows};")
         lines.append(f"  const i64 blocks = {blocks};")
         lines.append(
             "  const i64 first = rows * block / blocks, last = rows * (block + 1) / blocks;"
@@ -296,3 +318,10 @@ class _Kernel:
             if f"o{k}[" in text:
                 kind = C_TYPES[str(node.dtype)]
                 yield f"  {kind} *{alone}o{k} = ({kind} *)DATA(args, {first + k});"
+
+
+def _written_behind(tail: Nest) -> Iterator[str]:
+    """The C of loops when all rows are done."""
+    yield f"  {{ const i64 n = {tail.size}, first = 0, last = (n + {FLAT - 1}) / {FLAT};"
+    yield from tail.written()
+    yield "  }"

@@ -53,6 +53,7 @@ class _Fusion:
         self._numbers: dict[Instruction, int] = {}
         self._places: dict[Instruction, float] = {}
         self._groups: dict[Instruction, _Group] = {}
+        self._views = _Views()
 
     def run(self) -> bool:
         order = list(self._graph)
@@ -131,14 +132,15 @@ class _Fusion:
         """
         before = self._makers(instruction)
         if _joins(instruction):
-            makers = [source_of(value).producer for value in instruction.inputs]
+            makers = [self._views.source(value).producer for value in instruction.inputs]
             early = instruction.is_backward and not all(m and m.is_backward for m in makers)
             if all(maker in self._groups for maker in makers) and not early:
                 self._put(self._merged(list(before), [instruction]))
             return
         choices: list[list[_Group]] = [list(before)] if len(before) > 1 else []
         # one that leaves more arrays to be read than a kernel takes need not be tried
-        arrays = {source_of(v) for v in instruction.inputs if v.constant is None or v.size > 1}
+        read = [v for v in instruction.inputs if v.constant is None or v.size > 1]
+        arrays = set(map(self._views.source, read))
         fewest = len(arrays) - self._library.most_arrays
         choices += [[group] for group, made in reversed(before.items()) if made > fewest]
         choices += [[group] for group in self._readers(instruction) if group not in before]
@@ -164,13 +166,13 @@ class _Fusion:
                 maker = None if source is None else self._groups.get(source)
                 if maker is None or maker is group:
                     continue
-                if not _read_outside([value], {*maker.members, *group.members}):
+                if not self._views.read_outside([value], {*maker.members, *group.members}):
                     self._put(self._merged([maker, group], []))
 
     def _makers(self, instruction: Instruction) -> dict[_Group, int]:
         """The groups that make what an instruction reads, and how many of the values each makes."""
         counts: dict[_Group, int] = {}
-        for value in dict.fromkeys(map(source_of, instruction.inputs)):
+        for value in dict.fromkeys(map(self._views.source, instruction.inputs)):
             if value.producer in self._groups:
                 group = self._groups[value.producer]
                 counts[group] = counts.get(group, 0) + 1
@@ -196,7 +198,7 @@ class _Fusion:
         inside = set(members)
         made = [value for each in groups for value in each.outputs]
         made += [value for each in more for value in each.results]
-        group.outputs = _read_outside(made, inside)
+        group.outputs = self._views.read_outside(made, inside)
         before = groups[0].made if groups else None
         group.made = self._library.group(members, group.outputs, before)
         if group.made is None:
@@ -210,14 +212,15 @@ class _Fusion:
 
     def _place(self, group: _Group, inside: set[Instruction]) -> float | None:
         """Where a group may stand; None where there is no such place."""
-        if not inside.isdisjoint(source_of(value).producer for value in group.inputs):
+        source = self._views.source
+        if not inside.isdisjoint(source(value).producer for value in group.inputs):
             return None  # it would read what it makes
         # also of what the kernel does without, since there may be none
         read = {value for member in group.members for value in member.inputs}
-        makers = {source_of(value).producer for value in read} - inside
+        makers = {source(value).producer for value in read} - inside
         places = [self._places[m] for m in makers if m in self._places]
         first = max(places, default=-1.0)
-        users = [user for value in group.outputs for user in _readers_of(value)]
+        users = [user for value in group.outputs for user in self._views.readers(value)]
         places = [self._places[u] for u in users if u in self._places and u not in inside]
         last = min(places, default=first + 1)
         place = (first + min(last, first + 1)) / 2
@@ -300,42 +303,55 @@ def _is_used(value: Value) -> bool:
     return bool(value.users) or value.is_output
 
 
-def _readers_of(value: Value) -> list[Instruction]:
-    """What reads a value, or a view of it."""
-    readers = []
-    for user in value.users:
-        if _views(user) and user.inputs[0] is value:
-            readers += [each for shown in user.results for each in _readers_of(shown)]
-        else:
-            readers.append(user)
-    return readers
+class _Views:
+    """Which instructions only show elements; each is looked at once, as nothing is rewritten."""
 
+    def __init__(self) -> None:
+        self._known: dict[Instruction, bool] = {}
+        self._sources: dict[Value, Value] = {}
 
-def source_of(value: Value) -> Value:
-    """The value of which another one only shows elements."""
-    while True:
-        maker = value.producer
-        if maker is None or not maker.inputs or not _views(maker):
-            return value
-        value = maker.inputs[0]
+    def _has(self, instruction: Instruction) -> bool:
+        known = self._known.get(instruction)
+        if known is None:
+            known = self._known[instruction] = _views(instruction)
+        return known
 
-
-def _read_outside(made: Iterable[Value], inside: set[Instruction]) -> list[Value]:
-    """Those values that others than some instructions read, or that are given back."""
-
-    def is_read(value: Value) -> bool:
-        if value.is_output:
-            return True
+    def readers(self, value: Value) -> list[Instruction]:
+        """What reads a value, or a view of it."""
+        readers = []
         for user in value.users:
-            if user in inside:
-                continue
-            if not _views(user):
-                return True
-            if user.inputs[0] is not value or any(map(is_read, user.results)):
-                return True
-        return False
+            if self._has(user) and user.inputs[0] is value:
+                readers += [each for shown in user.results for each in self.readers(shown)]
+            else:
+                readers.append(user)
+        return readers
 
-    return [value for value in made if is_read(value)]
+    def source(self, value: Value) -> Value:
+        """The value of which another one only shows elements."""
+        whole = self._sources.get(value)
+        if whole is None:
+            whole = value
+            while (maker := whole.producer) is not None and maker.inputs and self._has(maker):
+                whole = maker.inputs[0]
+            self._sources[value] = whole
+        return whole
+
+    def read_outside(self, made: Iterable[Value], inside: set[Instruction]) -> list[Value]:
+        """Those values that others than some instructions read, or that are given back."""
+
+        def is_read(value: Value) -> bool:
+            if value.is_output:
+                return True
+            for user in value.users:
+                if user in inside:
+                    continue
+                if not self._has(user):
+                    return True
+                if user.inputs[0] is not value or any(map(is_read, user.results)):
+                    return True
+            return False
+
+        return [value for value in made if is_read(value)]
 
 
 ELEMENTWISE_FUSION = Pass("elementwise_fusion", fuse_elementwise, exact=False)

@@ -12,6 +12,7 @@ import fluidlite as fluid
 from fluidlite import layers
 from fluidlite.backend.native import compiler as compilers
 from fluidlite.backend.native import kernel_cache, library
+from fluidlite.backend.native import source as source_module
 from fluidlite.backend.native.library import prepared
 from fluidlite.backend.native.source import kernel_source
 from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression
@@ -281,6 +282,20 @@ def test_a_cross_entropy_of_labels_and_its_gradient_are_one_kernel(compiler):
     assert not found[0][1][2].any()  # what is ignored
     with pytest.raises(fluid.errors.OutOfRangeError, match="label"):
         exe.run(feed={**feed, "k": labels + 1}, fetch_list=wanted)
+
+
+def test_c_is_written_of_the_groups_that_are_made_and_of_no_others(compiler, monkeypatch):
+    written, named = [], source_module.named
+    monkeypatch.setattr(source_module, "named", lambda *given: written.append(1) or named(*given))
+    x = fluid.data("x", [4, 5])
+    y = x
+    for _ in range(6):  # each member makes another group
+        y = layers.tanh(layers.exp(y) * 0.5)
+    exe, feed = fluid.Executor(), {"x": np.zeros([4, 5], "float32")}
+    for _ in range(2):
+        exe.run(feed=feed, fetch_list=[y])
+    assert ", native" in exe.plan(fetch_list=[y]).source
+    assert len(written) == 1
 
 
 # -- the compiler and its files --------------------------------------------------------------------
