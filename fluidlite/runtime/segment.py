@@ -1,7 +1,7 @@
 """Segments: steps in a row that can be compiled as one function, for the shapes of what they read.
 
 The first run of a segment is interpreted, the second with the same shapes is compiled
-(``compile.py``, which is read then); where much is read, the first one is.  Interpretation is the
+(``compile.py``, which is read then); where it takes long, the first one is.  Interpretation is the
 meaning: where a compiled segment fails, its steps are interpreted from the same values, which
 raises the error that names the operator.
 """
@@ -23,12 +23,14 @@ from ..backend import kernel_libraries
 from ..errors import FluidError, PassError
 from ..ground.dtypes import as_dtype
 from ..ground.quoting import terminal_text
+from ..ir.costs import multiply_adds
 from ..opdef.spec import Spec
 from .counted import Counting
 from .step import Environment, Step
 from .value import Unsupported
 
 if TYPE_CHECKING:
+    from ..opdef.definition import Op
     from .compile import CompiledSegment
     from .passes.form import Pass
 
@@ -40,6 +42,8 @@ FEWEST_COMPILED = 3
 #: bytes of what is read from which on a first run is compiled, too: interpreted, it takes twice the
 #: time of compiling, and the memory of values that compiled ones never have
 LARGE = 1 << 25
+#: multiplications of convolutions from which on it is, too: NumPy takes several times as long
+MANY = 1 << 28
 FUNCTIONS_KEPT = 8  #: of one segment, for different shapes
 
 
@@ -166,8 +170,8 @@ def function_for(
     segment: Segment, env: Environment, backend: Any, passes: tuple[Pass, ...] | None = None
 ) -> CompiledSegment | None:
     """The compiled segment for the values of an environment; None where the steps are to be
-    interpreted: the first time that shapes are seen, unless much is read, and where they cannot be
-    compiled.
+    interpreted: the first time that shapes are seen, unless that takes long, and where they cannot
+    be compiled.
     """
     key = _key_of(env, segment.reads)
     if key is None:
@@ -178,7 +182,7 @@ def function_for(
         functions[key] = _SEEN
         while len(functions) > FUNCTIONS_KEPT:
             functions.popitem(last=False)
-        if not _reads_much(segment, env):
+        if not (_reads_much(segment, env) or _convolves_much(segment, env)):
             return None
         known = _SEEN
     if known is _SEEN:
@@ -210,6 +214,21 @@ def function_for(
 def _reads_much(segment: Segment, env: Environment) -> bool:
     """Whether runs take so long that compiling begins with the first one."""
     return sum(env[name].nbytes for name in segment.reads) >= LARGE
+
+
+def _convolves_much(segment: Segment, env: Environment) -> bool:
+    """Whether convolutions take longer by themselves than compiling does."""
+    convolutions = [step.op for step in segment.steps if _convolves(step.instance)]
+    rows = 1
+    for name in segment.reads if convolutions else ():
+        variable = segment.steps[0].op.find_var(name)
+        if variable is not None and variable.has_shape and -1 in variable.shape[:1]:
+            rows = max(rows, *env[name].shape[:1], 1)
+    return sum(multiply_adds(op, rows) for op in convolutions) >= MANY
+
+
+def _convolves(op: Op) -> bool:
+    return bool(op.filtered or (op.derived_from is not None and op.derived_from.filtered))
 
 
 def give_up(segment: Segment, function: CompiledSegment, error: Exception) -> None:

@@ -102,6 +102,17 @@ def test_kernels_of_a_program_that_reads_much_are_requested_in_its_first_run(com
     assert requested
 
 
+def test_a_first_run_with_many_convolutions_is_compiled(monkeypatch):
+    monkeypatch.setattr(segment, "MANY", 4 * 3 * 9 * 18)
+    x = fluid.data("x", [None, 2, 5, 5])
+    out = fluid.layers.reduce_sum(fluid.layers.conv2d(x, 3, 3))
+    exe = fluid.Executor()
+    exe.run(fluid.default_startup_program())
+    for images, is_compiled in ((3, False), (4, True)):
+        exe.run(feed={"x": np.ones([images, 2, 5, 5], "float32")}, fetch_list=[out])
+        assert ("def run(" in exe.plan(fetch_list=[out]).source) == is_compiled
+
+
 def test_a_first_run_that_reads_much_is_compiled(monkeypatch):
     monkeypatch.setattr(segment, "LARGE", 4 * 600)
     x = fluid.data("x", [None, 6])
