@@ -186,6 +186,7 @@ class Scope:
         values: Mapping[str, Any],
         *more: partial[None],
         before: Mapping[str, Any] | None = None,
+        first: Iterable[Any] = (),
     ) -> list[Any] | None:
         """Give variables new values, here or in the ancestor that has them; all at once, so that an
         interrupt finds either all of the old values or all of the new ones.
@@ -194,9 +195,11 @@ class Scope:
             values: by name.
             more: what else belongs to it: calls that run no Python code.
             before: what variables must have still, by name.
+            first: is gone through before that, without Python code.
 
         Returns:
-            what the variables had; None, and nothing has happened, where ``before`` does not hold.
+            what the variables had; None, and nothing has happened, where ``before`` does not hold,
+            or ``first`` gives anything true.
         """
         variables = {name: self.find_var(name) for name in values}
         created = {
@@ -215,7 +218,7 @@ class Scope:
         held = [v for name in known if (v := self.find_var(name)) is not None]
         changed = map(is_not, map(_value, held), [known[v.name] for v in held])
         # as ``at_once`` does, and where the first call gives True none of the others is made
-        if any(chain(changed, map(partial.__call__, [*calls, *more]))):
+        if any(chain(changed, first, map(partial.__call__, [*calls, *more]))):
             return None
         return olds
 

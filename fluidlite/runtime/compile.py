@@ -25,6 +25,7 @@ from ..kernels.tuning import ThreadTuner
 from .buffers import Buffers, Footprint
 from .codegen import GeneratedSource
 from .graph import Graph, Instruction
+from .in_place import PendingUpdates
 from .lower import lowered as lowered
 from .memory import BufferAssignment, Observation, is_fresh, last_uses
 from .passes import pipeline
@@ -32,7 +33,7 @@ from .passes.form import Context, Pass
 from .recording import Recording
 from .segment import Watch
 from .step import Environment
-from .updates import LateUpdates, late_updates, updates_last
+from .updates import LateUpdates, computed, late_updates, untouched, updates_last
 from .value import Value
 
 if TYPE_CHECKING:
@@ -139,19 +140,33 @@ class CompiledSegment:
         return tuners, context.choices
 
     def __call__(
-        self, env: Environment, draw: Callable[[str], Any], watch: Watch | None = None
-    ) -> None:
-        """Compute what the steps compute into an environment; ``draw`` gives the random numbers of
-        an operator, by its key.
+        self,
+        env: Environment,
+        draw: Callable[[str], Any],
+        watch: Watch | None = None,
+        defers: bool = False,
+    ) -> PendingUpdates | None:
+        """Compute what the steps compute into an environment.
+
+        Args:
+            env: values by name.
+            draw: gives the random numbers of an operator, by its key.
+            watch: looks at each instruction.
+            defers: whether late updates of a first run may be left to the caller.
+
+        Returns:
+            those that are; the environment then lacks the values that they write over.
         """
         run = self.run
         if run is None:
-            _with_threads(self._tuners, self._first_run)(env, draw, watch)
-            return
+            first_run = _with_threads(self._tuners, self._first_run)
+            pending: PendingUpdates | None = first_run(env, draw, watch, defers)
+            return pending
         if watch is not None:
             run = _with_threads(self._tuners, partial(self._variant(watch.kind), hook=watch.hook))
         found = self._computed(run, [env[name] for name in self.names], draw)
         env.update(zip(self.results, found))
+        return None
 
     def _computed(
         self, run: Callable[..., Any], given: Sequence[Any], draw: Callable[[Any], Any]
@@ -245,17 +260,28 @@ class CompiledSegment:
         return True
 
     @collector_paused()
-    def _first_run(self, env: Environment, draw: Callable[[str], Any], watch: Watch | None) -> None:
-        """Run one instruction after the other; then assign buffers, and write the source."""
+    def _first_run(
+        self, env: Environment, draw: Callable[[str], Any], watch: Watch | None, defers: bool
+    ) -> PendingUpdates | None:
+        """Run one instruction after the other; then assign buffers, and write the source.
+
+        Of late updates that are left to the caller only the form is looked at: it needs no second
+        set of what they write over.
+        """
         give_back_freed_memory(MOST_FREED)  # what was interpreted has left
-        observed, order = Observation(), self.order
+        observed, order, is_put_off = Observation(), self.order, self._is_put_off()
+        left = order[self._first_late :] if defers and not is_put_off else []
+        forms = untouched(left)
         recording = None if self._command_functions is None else Recording(self._command_functions)
         watched = {} if watch is None else self._watched(watch.kind)
-        inputs, outputs = list(self._inputs.values()), list(self._outputs.values())
         held = {v.number: env[name] for name, v in self._inputs.items()}
-        dying = last_uses(order, outputs)
+        dying = last_uses(order, list(self._outputs.values()))
         for index, (instruction, dead) in enumerate(zip(order, dying, strict=True)):
-            taken, results = _executed(instruction, self._xp, held, draw)
+            if instruction in forms:
+                taken = [_held(value, held) for value in instruction.operands]
+                results, dead = forms[instruction], []
+            else:
+                taken, results = _executed(instruction, self._xp, held, draw)
             if recording is not None:
                 recording.note(index, instruction, taken, [array for _, array in results])
             observed.note(results, [(v, held.get(v.number)) for v in instruction.inputs])
@@ -266,15 +292,30 @@ class CompiledSegment:
                 held.pop(value.number, None)
         #: results that share no memory with anything else
         self.fresh: set[str] = {name for name, v in self._outputs.items() if is_fresh(v, observed)}
+        pending = None
+        if not is_put_off:
+            self._write(observed, dying, recording)
+            if left and self.late is not None:
+                pending = PendingUpdates(self.late, held)
+                held.update(pending.made)
+            else:
+                held.update(computed(left, held))
         for name, value in self._outputs.items():
             env[name] = held[value.number] if value.constant is None else value.constant
-        if self._is_put_off():
-            del held
-            give_back_freed_memory(MOST_FREED)
-            return
+        for name in () if pending is None else pending.names:
+            del env[name]
+        del held
+        give_back_freed_memory(MOST_FREED)
+        return pending
+
+    def _write(
+        self, observed: Observation, dying: Sequence[Sequence[Value]], recording: Recording | None
+    ) -> None:
+        """Assign buffers and write the source, as a first run has shown how values lie."""
+        inputs, outputs = list(self._inputs.values()), list(self._outputs.values())
         double = [self._outputs[name] for name in self._double_buffered]
         self.assigned: BufferAssignment = BufferAssignment(
-            order, inputs, outputs, double, observed, dying, recording, self._first_late
+            self.order, inputs, outputs, double, observed, dying, recording, self._first_late
         )
         self.late = late_updates(self.graph, self.assigned, self._first_late, self._over, observed)
         self._source = GeneratedSource(self.assigned)
@@ -286,7 +327,6 @@ class CompiledSegment:
         if self.late is not None:
             early = self._executable([*self._source.written(late=self.late)])
             self.run_early = _with_threads(self._tuners, early)
-        give_back_freed_memory(MOST_FREED)
 
 
 def _with_threads(

@@ -5,7 +5,7 @@ Each run takes the highest tier that it can; all of them compute the same values
 1. **interpreted**: operator by operator (``session.py``), the first time that values have these
    shapes, and where somebody looks at each operator;
 2. **compiled**: each segment of operators is one function (``segment.py``, ``compile.py``), from
-   the second time on; from the first on where it reads 32 MiB or more;
+   the second time on; from the first on where it reads 32 MiB or more, or has many convolutions;
 3. **bound**: a program that is one compiled segment is called with its inputs and results already
    found in the scope (``bound.py``), from the time after that on.
 """
@@ -46,6 +46,7 @@ from .traced_runs import TracesRuns
 from .turn import Commit, in_turn
 
 if TYPE_CHECKING:
+    from .in_place import PendingUpdates
     from .passes.form import Pass
 
 
@@ -239,15 +240,19 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
             if found is not None:
                 return found
         with np.errstate(all="ignore"):  # infinities are values
-            self._execute(plan, env, run, known, doubts)
+            pending = self._execute(plan, env, run, known, doubts)
+            if pending is not None and not pending.fits(feed):
+                env.update(pending.computed())
+                pending = None
         results = [run.fetched(name, env) for name in fetches]
         keeps = feed or plan.commits
         news, as_is = run.kept_values(plan.commits, env, feed) if keeps else ({}, True)
-        if news:
+        if news or pending is not None:
             if not known.count:
                 scope.note_origins(program, news)
             counted = partial(setattr, known, "count", known.count + 1)
-            plan.donate(list(news), commit(news, counted))
+            first = () if pending is None else pending.made_first()
+            plan.donate(list(news), commit(news, counted, first=first))
         else:
             known.count += 1
         if as_is:
@@ -256,14 +261,19 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
 
     def _execute(
         self, plan: Plan, env: Environment, run: Run, known: RunState, doubts: Mapping[str, str]
-    ) -> None:
-        """Compute the values of a plan into an environment that has the inputs; the first time that
-        something is fed unlike its declaration, operators check it.
+    ) -> PendingUpdates | None:
+        """Compute the values of a plan into an environment that has the inputs, but for updates
+        that are to be made as they are committed; the first time that something is fed unlike its
+        declaration, operators check it.
         """
         profile = self.profile or active.get()
         if not (run.guard or profile or self._check or doubts):
-            self._session(run.program, known).run(plan, env)
-            return
+            # where somebody takes what updates write over, the run is made again
+            is_once = plan.calls_out or groups.get().size > 1 or self._engine is not None
+            defers = None if is_once else plan.only_segment
+            only = self._session(run.program, known, defers=defers)
+            only.run(plan, env)
+            return only.pending
         odd = frozenset(doubts.items())
         checked = bool(odd) and odd not in known.taken
         session = partial(self._session, run.program, known, profile=profile)
@@ -273,6 +283,7 @@ class Executor(PreparesRuns, RunsDatasets, KeepsRandomState, TracesRuns, Describ
             session(strict=strict, checked=checked, compare=compare).run(plan, env)
         if checked:
             known.take(odd)
+        return None
 
     def _session(self, program: Program, known: RunState, **how: Any) -> Session:
         """The next run of a program."""

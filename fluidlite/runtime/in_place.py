@@ -1,4 +1,5 @@
-"""Bound calls that write parameters over what they replace, as they commit.
+"""Runs that write parameters over what they replace, as they commit: bound calls, and the first run
+of a plan.
 
 The updates, and the look whether anybody else holds what they write over, are part of the commit,
 which is one call of C: Python raises interrupts and changes threads before it or behind it, and
@@ -7,7 +8,7 @@ finds all parameters old or all of them new.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from operator import attrgetter, gt, is_not
 from sys import getrefcount
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..backend.commands import CommandBuffer
 from ..ground.allocator import give_back_freed_memory
 from ..ground.values import as_fetched
 from .ownership import ALONE, reusable
@@ -22,12 +24,16 @@ from .updates import SMALLEST
 
 if TYPE_CHECKING:
     from .compile import CompiledSegment
+    from .updates import LateUpdates
 
 #: what ``map`` counts of references to an item of a list that nothing else holds
 ALONE_IN_MAP: int = next(map(getrefcount, [object()]))
 #: the same of what is written over: the lists of inputs and of what was taken, the variable, and
 #: the operand and the result of the update have it, too
 OURS = ALONE_IN_MAP + 5
+#: what is counted of it before the commit of a first run: the variable, what the commit looks for,
+#: and the operand and the result
+OURS_BEFORE = ALONE + 4
 MOST_REFUSED = 3  #: commits in a row that are refused, up to which it is tried
 _value = attrgetter("value")
 
@@ -135,3 +141,60 @@ class InPlaceCall:
         for k in reusable(olds, range(len(olds))):
             segment.donate(self._results[k][0], olds[k])
         return results
+
+
+class PendingUpdates:
+    """Late updates that a first run has left to be made as it commits, where nobody else holds what
+    they write over.
+
+    Args:
+        late: the updates.
+        held: by number, the values that they read.
+    """
+
+    def __init__(self, late: LateUpdates, held: Mapping[int, Any]) -> None:
+        sequence, over = late.sequence, late.over
+        self._late, self._over = late, [held[old.number] for old in over.values()]
+        #: by number, the arrays that they fill beside
+        self.made: dict[int, Any] = {
+            v.number: np.empty(*v.stored) for v in sequence.outputs if v.number not in over
+        }
+        outputs = {**self.made, **{number: held[old.number] for number, old in over.items()}}
+        self._given = (
+            *(held[value.number] for value in sequence.inputs),
+            *(outputs[value.number] for value in sequence.outputs),
+        )
+        self._buffer = CommandBuffer()
+        late.record(self._buffer)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The variables whose arrays are written over."""
+        return self._late.names
+
+    def fits(self, feed: Collection[str]) -> bool:
+        """Whether the scope alone holds what is written over."""
+        over, is_fed = self._over, not set(feed).isdisjoint(self.names)
+        return (
+            self._buffer.is_recorded
+            and not is_fed
+            and all(
+                getrefcount(over[k]) <= OURS_BEFORE
+                and over[k].base is None
+                and over[k].flags.carray
+                for k in range(len(over))
+            )
+        )
+
+    def computed(self) -> dict[str, Any]:
+        """What they make in new arrays, by name."""
+        return self._late.computed(self._given[: len(self._late.sequence.inputs)])
+
+    def made_first(self) -> Iterator[Any]:
+        """What a commit does first, in C alone; where that gives anything true, somebody else holds
+        what is written over, and nothing has happened.
+        """
+        return chain(
+            map(gt, map(getrefcount, self._over), repeat(OURS)),
+            map(self._late.sequence.functions.run, (self._given,), (self._buffer,)),
+        )

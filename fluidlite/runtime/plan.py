@@ -250,11 +250,16 @@ class Plan(BlockPlan):
         """The compiled segment that was all of the last run, but for what read its batches; None
         if there is none.
         """
+        return None if self.only_segment is None else self.only_segment.last
+
+    @property
+    def only_segment(self) -> Segment | None:
+        """The segment that is all of it, but for what reads its batches; None if there is none."""
         before = len(self.reading.steps)
         if len(self.items) != before + 1:
             return None
         only = self.items[before]
-        return only.last if isinstance(only, Segment) else None
+        return only if isinstance(only, Segment) else None
 
     @property
     def functions(self) -> set[Any]:

@@ -25,6 +25,7 @@ from .step import Environment, Step
 
 if TYPE_CHECKING:
     from .compile import CompiledSegment
+    from .in_place import PendingUpdates
     from .passes.form import Pass
 
 
@@ -60,6 +61,8 @@ class Session:
     passes: tuple[Pass, ...] | None = None
     #: what random operators draw from in turn, in place of the seed
     stream: Callable[[int], Any] | None = None
+    #: the segment whose late updates are left to the caller in its first run
+    defers: Segment | None = None
 
     def __post_init__(self) -> None:
         self.f: Eval = Eval(self.backend)
@@ -71,6 +74,8 @@ class Session:
         #: what was found not to be finite, where other processes wait for what this one sends
         self._bad: NonFiniteError | None = None
         self._runs = False
+        #: late updates that the caller makes
+        self.pending: PendingUpdates | None = None
         #: what a function of the user's raised: it passes operators around unchanged
         self._others: Exception | None = None
 
@@ -158,7 +163,7 @@ class Session:
             group = groups.get()
             sent = group.position
             try:
-                self._call(function, env)
+                self._call(function, env, segment is self.defers)
             except KernelDeclined:  # for these values; others may be computed as compiled
                 group.repeat_from(sent)
                 self._interpret(segment, env, self.profile)
@@ -180,8 +185,10 @@ class Session:
             self.profile.add_planning(begin, clock())
         return function
 
-    def _call(self, function: CompiledSegment, env: Environment) -> None:
-        """Run a function, watched where something is to be seen."""
+    def _call(self, function: CompiledSegment, env: Environment, defers: bool = False) -> None:
+        """Run a function, watched where something is to be seen; ``defers`` where nothing is says
+        whether its late updates are left to the caller.
+        """
         if self.profile is not None:
             ends: list[tuple[int, int]] = []
             known, begin = function.is_ready, clock()
@@ -190,7 +197,7 @@ class Session:
                 self.profile.add_planning(ends[-1][1], clock())
             self.profile.add_kernels(begin, ends, function.order)
         else:
-            function(env, self._draw)
+            self.pending = function(env, self._draw, defers=defers)
 
     def _run_both(self, segment: Segment, function: CompiledSegment, env: Environment) -> None:
         """Run steps one by one and as a function; go on with what the function computes.

@@ -57,10 +57,14 @@ def in_turn(
 
 
 def _commit(
-    scope: Scope, before: dict[str, Any], values: Mapping[str, Any], *more: partial[None]
+    scope: Scope,
+    before: dict[str, Any],
+    values: Mapping[str, Any],
+    *more: partial[None],
+    first: Iterable[Any] = (),
 ) -> list[Any]:
     with scope.turns.updates:
-        olds = scope.commit(values, *more, before=before)
+        olds = scope.commit(values, *more, before=before, first=first)
     if olds is None:
         raise _Overtaken
     for name in values:  # so that what is replaced is seen to be nobody's, and donated

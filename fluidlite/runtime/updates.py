@@ -8,7 +8,7 @@ one native call makes them as the run commits (``in_place.py``).  Python's lock 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,6 +100,7 @@ class LateUpdates:
         #: of the variables whose arrays are written over, and of those that get other results
         self.names: list[str] = [names[number] for number in over]
         self.others: set[str] = {names[v.number] for v in sequence.outputs if v.number not in over}
+        self._names = names
 
     def is_safe(self, observed: Observation) -> bool:
         """Whether nothing that the commands read shares memory with what they write over, as a
@@ -115,6 +116,11 @@ class LateUpdates:
                     return False
                 pending += observed.shared.get(number, ())
         return not (self.sequence.views or self.sequence.before or self.sequence.strided)
+
+    def computed(self, given: Sequence[Any]) -> dict[str, Any]:
+        """What the steps make in new arrays, by name of a variable; of the inputs of commands."""
+        held = {v.number: array for v, array in zip(self.sequence.inputs, given)}
+        return {self._names[number]: a for number, a in computed(self._instructions, held)}
 
     def record(self, buffer: Any) -> None:
         """Record the commands without running them."""
@@ -155,6 +161,32 @@ def late_updates(
         return None
     late = LateUpdates(last, over, assigned.order, graph)
     return late if late.is_safe(observed) else None
+
+
+def computed(
+    instructions: Sequence[Instruction], held: Mapping[int, Any]
+) -> Iterator[tuple[int, Any]]:
+    """What late updates make in new arrays: numbers of values, and these.
+
+    Args:
+        instructions: the updates.
+        held: by number, the values that they read.
+    """
+    for update in instructions:
+        assert update.kernel is not None
+        made = update.kernel.function(*(held.get(v.number, v.constant) for v in update.operands))
+        arrays = made if type(made) is tuple else (made,)
+        yield from zip((value.number for value in update.results), arrays, strict=True)
+
+
+def untouched(left: Iterable[Instruction]) -> dict[Instruction, list[tuple[Value, Any]]]:
+    """By instruction, what it makes and arrays of that form, which nothing touches."""
+    values = [value for instruction in left for value in instruction.results]
+    wanted = [value.stored for value in values]
+    # one piece: the heads of many would be touched
+    memory = carved(np.empty(size_of_carved(*wanted), "uint8"), *wanted)
+    arrays = {value.number: array for value, array in zip(values, memory, strict=True)}
+    return {each: [(value, arrays[value.number]) for value in each.results] for each in left}
 
 
 def _command(instruction: Instruction, held: Mapping[int, Any]) -> Any:

@@ -8,7 +8,8 @@ from interpreters import updates_in_place
 
 import fluidlite as fluid
 from fluidlite.backend.native.compiler import COMPILER, Compiler
-from fluidlite.runtime import updates
+from fluidlite.runtime import in_place, segment, updates
+from fluidlite.runtime.run import Run
 
 layers = fluid.layers
 pytestmark = updates_in_place
@@ -77,6 +78,94 @@ def test_parameters_stay_in_their_arrays_and_get_the_same_bits(small, monkeypatc
     same = contents(apart)
     for name, value in contents(scope).items():
         np.testing.assert_array_equal(value, same[name])
+
+
+@pytest.fixture
+def written_over(small, monkeypatch):
+    """Whether each first run of a plan, which the first run of a program is, wrote over what it
+    replaced.
+    """
+    monkeypatch.setattr(segment, "LARGE", 1)
+    found, fits = [], in_place.PendingUpdates.fits
+    monkeypatch.setattr(
+        in_place.PendingUpdates, "fits", lambda *given: found.append(fits(*given)) or found[-1]
+    )
+    return found
+
+
+def apart(monkeypatch, count=3):
+    """The losses and the values of the same steps where nothing is written over."""
+    monkeypatch.setattr(updates, "SMALLEST", 1 << 40)
+    scope, step, plan = built()
+    losses = [step() for _ in range(count)]
+    assert plan().late is None
+    return losses, contents(scope)
+
+
+def agrees(scope, wanted):
+    for name, value in contents(scope).items():
+        np.testing.assert_array_equal(value, wanted[name], err_msg=name)
+
+
+def test_the_first_run_of_a_plan_has_no_second_set_of_parameters(written_over, monkeypatch):
+    scope, step, _ = built()
+    before = place(scope)
+    losses = [step() for _ in range(3)]
+    assert place(scope) == before
+    assert written_over == [True]
+    wanted, values = apart(monkeypatch)
+    assert losses == wanted
+    agrees(scope, values)
+
+
+def test_an_array_that_somebody_holds_is_left_by_the_first_run_of_a_plan(written_over, monkeypatch):
+    scope, step, _ = built()
+    held = scope.find_var("w").value
+    before = held.copy()
+    losses = [step() for _ in range(3)]
+    np.testing.assert_array_equal(held, before)
+    assert written_over == [False]
+    wanted, values = apart(monkeypatch)
+    assert losses == wanted
+    agrees(scope, values)
+
+
+def test_an_array_that_is_taken_before_a_first_run_commits_is_left_as_it_is(
+    written_over, monkeypatch
+):
+    scope, step, _ = built()
+    taken, kept = [], Run.kept_values
+
+    def take(*given):
+        if not taken:
+            taken.extend([scope.find_var("w").value, scope.find_var("w").value.copy()])
+        return kept(*given)
+
+    monkeypatch.setattr(Run, "kept_values", take)
+    losses = [step() for _ in range(3)]
+    np.testing.assert_array_equal(*taken)
+    assert written_over == [True]
+    wanted, values = apart(monkeypatch)
+    assert losses == wanted
+    agrees(scope, values)
+
+
+def test_a_parameter_that_is_fed_to_a_first_run_is_left_as_it_is(written_over):
+    _, step, _ = built()
+    fed = np.full([60, 50], 0.01, "float32")
+    step(w=fed)
+    np.testing.assert_array_equal(fed, np.full([60, 50], 0.01, "float32"))
+    assert written_over == [False]
+
+
+def test_updates_that_share_memory_are_made_outright_in_a_first_run(written_over, monkeypatch):
+    monkeypatch.setattr(updates.LateUpdates, "is_safe", lambda *_: False)
+    scope, step, plan = built()
+    losses = [step() for _ in range(3)]
+    assert plan().late is None and not written_over
+    wanted, values = apart(monkeypatch)
+    assert losses == wanted
+    agrees(scope, values)
 
 
 def test_commands_are_recorded_on_one_piece_of_memory_that_nothing_touches(small):

@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 import fluidlite as fluid
 from fluidlite.ground import state
 from fluidlite.kernels import threads
-from fluidlite.runtime import bound, in_place, updates
+from fluidlite.runtime import bound, in_place, segment, updates
 
 layers = fluid.layers
 
@@ -192,6 +192,31 @@ def test_an_interrupt_of_a_call_that_updates_in_place_leaves_a_step_undone_or_do
         step()
     assert min(interrupted_everywhere(exe, scope, step, 41)) > 0
     assert len(done) > 30 and None not in done
+
+
+@updates_in_place
+def test_an_interrupt_of_a_first_run_that_updates_in_place_leaves_a_step_undone_or_done(
+    compiler, monkeypatch
+):
+    monkeypatch.setattr(updates, "SMALLEST", 0)
+    monkeypatch.setattr(updates, "SMALLEST_ARRAY", 0)
+    monkeypatch.setattr(segment, "LARGE", 1)
+    done, fits = [], in_place.PendingUpdates.fits
+    monkeypatch.setattr(
+        in_place.PendingUpdates, "fits", lambda *given: done.append(fits(*given)) or done[-1]
+    )
+    loss, feed = net()
+    main, exe, scope = fluid.default_main_program(), fluid.Executor(), fluid.Scope()
+    exe.run(fluid.default_startup_program(), scope=scope)
+
+    def step():
+        exe._known(main).plans.clear()
+        exe.run(main, feed, [loss], scope=scope)
+
+    step()
+    modules = (*AROUND_A_RUN, "runtime/in_place", "runtime/turn", "runtime/updates")
+    assert min(interrupted_everywhere(exe, scope, step, 199, modules)) > 0
+    assert len(done) > 5 and all(done)
 
 
 def test_an_interrupt_of_a_bound_call_takes_a_batch_with_the_step_or_leaves_it():
