@@ -9,8 +9,9 @@ on one thread.
 
 Microseconds of the processor, in the best of several stretches of calls: of a function, and of it
 with the gradient by its first operand for a given cotangent.  ``tensors`` are fluidlite's, computed
-at once; ``plan`` is a program of the same function.  JAX runs what it has compiled.  Each library
-runs in a process of its own, several times in turn.
+at once; ``plan`` is a program of the same function, which ``Executor.prepare`` has made a function
+of its feeds, as JAX's are compiled ones; it gives the gradient of a table with all rows.  Each
+library runs in a process of its own, several times in turn.
 """
 
 from __future__ import annotations
@@ -135,7 +136,8 @@ def of_plan(arrays: dict[str, Any], names: list[str]) -> dict[str, Any]:
                 key: paddle.static.data(key, value.shape, str(value.dtype))
                 for key, value in arrays.items()
             }
-            leaf = variables[leaf_of(name)]
+            like = arrays[leaf_of(name)]  # other operands may be equal to it, and are constants
+            leaf = paddle.static.data("leaf", like.shape, str(like.dtype))
             leaf.stop_gradient = not with_gradient
             result = of_paddle(paddle, variables, False)[name](leaf)
             fetched = [result]
@@ -145,9 +147,12 @@ def of_plan(arrays: dict[str, Any], names: list[str]) -> dict[str, Any]:
                 fetched += paddle.static.gradients([result], [leaf], [slope])
             read = {n for op in whole.global_block().ops for n in op.input_arg_names}
         feed = {key: value for key, value in arrays.items() if key in read}
+        if "leaf" in read:
+            feed["leaf"] = like
         if with_gradient:
             feed["slope"] = np.ones(shape, "float32")
-        return lambda: executor.run(whole, feed=feed, fetch_list=fetched)
+        step = executor.prepare(whole, [*feed], fetched)
+        return lambda: step(feed)
 
     return {
         name: (program(name, False), None if name in CONSTANT else program(name, True))
