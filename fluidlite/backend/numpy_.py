@@ -342,6 +342,7 @@ xp.segment_sum = segment_sum
 xp.segment_max = segment_max
 xp.segment_argmax = segment_argmax
 xp.add_rows = numbered_rows.adding(add_rows)
+xp.pooled_segments, xp.largest_of = numbered_rows.pooled_segments, numbered_rows.largest_of
 xp.max_rows = numbered_rows.extremes("max_rows", max_rows)
 xp.min_rows = numbered_rows.extremes("min_rows", min_rows)
 xp.windows = windows

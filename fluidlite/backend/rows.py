@@ -7,13 +7,14 @@ where NumPy's order is another one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from ..errors import OutOfRangeError
 from ..ground.ordering import stable_order
 from ..kernels import threads
 from ..kernels.row_sums import PLAIN, add_at_rows, flat_index, is_below
@@ -23,6 +24,7 @@ LEAST = 512  #: elements from which on a kernel is called
 SHARED = 1 << 18  #: elements from which on threads share the rows
 _KINDS = {4: "i", 8: "l"}  #: characters of integers by their bytes
 _LONG_ROW = 256  #: elements from which on rows are added up one by one
+_MOST_WANTED = 64  #: of the largest elements, each of which may be moved for each that comes behind
 
 
 @lru_cache(maxsize=1024)
@@ -30,8 +32,13 @@ def _sizes(*sizes: int) -> Any:
     return np.array(sizes, np.int64)
 
 
+@cache
+def _kernels() -> Any:
+    return import_module(_KERNELS)
+
+
 def _run(name: str, kind: str, arrays: tuple[Any, ...], parts: int = 1) -> bool:
-    return bool(import_module(_KERNELS).KERNELS.get().computed(name, kind, arrays, parts))
+    return bool(_kernels().KERNELS.get().computed(name, kind, arrays, parts))
 
 
 def _over_rows(name: str, kind: str, index: Any, updates: Any, *out: Any) -> bool:
@@ -45,7 +52,7 @@ def _over_rows(name: str, kind: str, index: Any, updates: Any, *out: Any) -> boo
     if updates.size < LEAST or not out[-1].flags.c_contiguous:
         return False
     rows, width = out[-1].shape
-    parts = threads.count() if updates.size >= SHARED and rows > 1 else 1
+    parts = _parts(updates.size, rows)
     arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(updates)
     return _run(name, kind, (*arrays, _sizes(width, rows, parts), *out), parts)
 
@@ -74,6 +81,137 @@ def put_at(out: Any, index: Any, updates: Any) -> Any:
     if not (kind and _over_rows("set_rows", kind, index, updates, out)):
         out[index] = updates
     return out
+
+
+def _parts(size: int, rows: int) -> int:
+    """How many parts threads share that change so many elements in some rows."""
+    return threads.count() if size >= SHARED and rows > 1 else 1
+
+
+def take_at(x: Any, index: Any, out: Any) -> None:
+    """Write rows of a matrix to ``out``.
+
+    Args:
+        x: the matrix.
+        index: numbers of its rows, [n].
+        out: n rows, one element after the other.
+
+    Raises:
+        OutOfRangeError: a number is not below the number of rows.
+    """
+    kind = _KINDS.get(out.dtype.itemsize, "")
+    if kind and out.size >= LEAST and x.flags.c_contiguous:
+        parts = _parts(out.size, len(out))
+        sizes = _sizes(out.shape[1], len(x), parts)
+        if _run("take_rows", kind, (np.ascontiguousarray(index, np.int64), x, sizes, out), parts):
+            return
+    need_below(index, len(x))
+    np.take(x, index, 0, out, "clip")  # "raise" would take a copy of the result
+
+
+def products_added(out: Any, rows: Any, cols: Any, values: Any, dense: Any) -> bool:
+    """Add ``values[k] * dense[cols[k]]`` to ``out[rows[k]]`` for all k in turn, by a kernel;
+    whether that is done: not where a number is out of range.
+    """
+    parts = _parts(len(rows) * out.shape[1], len(out))
+    numbers = [np.ascontiguousarray(each, np.int64) for each in (rows, cols)]
+    sizes = _sizes(out.shape[1], len(out), parts, len(dense))
+    terms = np.ascontiguousarray(values), np.ascontiguousarray(dense)
+    return _run("add_products", out.dtype.char, (*numbers, *terms, sizes, out), parts)
+
+
+def rows_replaced(x: Any, index: Any, updates: Any, out: Any) -> bool:
+    """Write a matrix with some rows replaced, of those of one number by the last one, by a kernel;
+    whether that is done.
+
+    Args:
+        x: the matrix.
+        index: numbers of its rows, [n].
+        updates: n rows.
+        out: the new matrix, which may be ``x``.
+    """
+    kind = _KINDS.get(out.dtype.itemsize, "")
+    if not kind or out.size + updates.size < LEAST:
+        return False
+    parts, last = _parts(out.size + updates.size, len(out)), np.empty(len(out), np.int64)
+    given = [np.ascontiguousarray(each) for each in (updates, x)]
+    sizes = _sizes(out.shape[1], len(out), parts)
+    arrays = np.ascontiguousarray(index, np.int64), *given, sizes, last, out
+    return _run("replace_rows", kind, arrays, parts)
+
+
+def pooled_segments(how: str, index: Any, x: Any, out: Any = None) -> Any:
+    """The rows of segments put together, by a kernel; None where that is not done: numbers are not
+    in ascending order from 0 on, or there are few.
+
+    Args:
+        how: SUM, MEAN, MAX or MIN.
+        index: the segment of each row, n of them.
+        x: n rows.
+        out: a row for each segment, which is written; a new array when None.
+    """
+    if x.dtype.char not in ("fdil" if how == "SUM" else "fd") or x.size < LEAST:
+        return None
+    index = np.ascontiguousarray(index.reshape(-1), np.int64)
+    if len(index) != len(x) or (count := int(index[-1]) + 1) <= 0:
+        return None
+    pooled = np.empty((count, *x.shape[1:]), x.dtype) if out is None else out
+    parts = _parts(x.size, len(pooled))
+    sizes = _sizes(prod(x.shape[1:]), len(pooled), parts)
+    arrays = index, np.ascontiguousarray(x), sizes, pooled
+    return pooled if _run(f"segment_{how.lower()}", x.dtype.char, arrays, parts) else None
+
+
+def mean_slopes(index: Any, slopes: Any, out: Any) -> bool:
+    """Write to ``out`` the cotangents of rows of which segments have means, by a kernel; whether
+    that is done.
+
+    Args:
+        index: the segment of each row, [n].
+        slopes: the cotangents of the means, a row for each segment.
+        out: n rows.
+    """
+    if slopes.dtype.char not in "fd" or out.size < LEAST:
+        return False
+    parts = _parts(out.size, len(slopes))
+    arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(slopes)
+    sizes = _sizes(out.shape[1], len(slopes), parts)
+    return _run("segment_mean_slopes", slopes.dtype.char, (*arrays, sizes, out), parts)
+
+
+def extreme_slopes(index: Any, x: Any, best: Any, slopes: Any, out: Any) -> bool:
+    """The same of rows of which segments have the largest or smallest.
+
+    Args:
+        index, slopes, out: as of :func:`mean_slopes`.
+        x: n rows.
+        best: the extremes, a row for each segment.
+    """
+    if slopes.dtype.char not in "fd" or out.size < LEAST:
+        return False
+    parts = _parts(out.size, len(out))
+    arrays = [np.ascontiguousarray(each) for each in (x, best, slopes)]
+    sizes = _sizes(out.shape[1], len(slopes), parts)
+    numbers = np.ascontiguousarray(index, np.int64)
+    return _run("segment_extreme_slopes", slopes.dtype.char, (numbers, *arrays, sizes, out), parts)
+
+
+def largest_of(x: Any, k: int) -> tuple[Any, Any] | None:
+    """The largest elements of lists and their places, by a kernel; None where it does not know: one
+    is no number, there are few elements, or ``k`` is large.
+
+    Args:
+        x: lists along the last dimension.
+        k: how many of each list.
+    """
+    if x.dtype.char not in "fd" or x.size < LEAST or not 0 < k <= min(x.shape[-1], _MOST_WANTED):
+        return None
+    x = np.ascontiguousarray(x)
+    shape = (*x.shape[:-1], k)
+    out, places = np.empty(shape, x.dtype), np.empty(shape, np.int64)
+    parts = _parts(x.size, x.size // x.shape[-1])
+    done = _run("largest_of", x.dtype.char, (x, _sizes(x.shape[-1], k, parts), out, places), parts)
+    return (out, places) if done else None
 
 
 def _as_rows(x: Any, index: Any, updates: Any) -> tuple[Any, Any, Any] | None:
@@ -202,7 +340,7 @@ def change_along_axis(out: Any, index: Any, updates: Any, axis: int, adds: bool)
     if not adds:
         name, kind = "set_along", _KINDS.get(out.dtype.itemsize, "")
     lists = out.size // (rows * across)
-    parts = threads.count() if index.size >= SHARED and lists > 1 else 1
+    parts = _parts(index.size, lists)
     if kind and kind in "fdil" and index.size >= LEAST:
         arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(updates)
         if _run(name, kind, (*arrays, _sizes(rows, across, parts), out), parts):
@@ -219,11 +357,11 @@ def need_below(index: Any, size: int) -> None:
     """Look at numbers.
 
     Raises:
-        IndexError: one of them is outside of [0, size).
+        OutOfRangeError: one of them is outside of [0, size).
     """
     if not is_below(index, size):
         wrong = index[(index < 0) | (index >= size)][0]
-        raise IndexError(f"expected Index in [0, {size}), got {wrong}")
+        raise OutOfRangeError(f"expected Index in [0, {size}), got {wrong}")
 
 
 def taken_along_axis(x: Any, index: Any, axis: int) -> Any:
@@ -274,7 +412,7 @@ def cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
     x = np.ascontiguousarray(x)
     out = np.empty(x.shape, x.dtype)
     lists = x.size // (rows * across)
-    parts = threads.count() if x.size >= SHARED and lists > 1 else 1
+    parts = _parts(x.size, lists)
     if _run("sums_along", x.dtype.char, (x, _sizes(rows, across, parts), out), parts):
         return out
     if across < _LONG_ROW:

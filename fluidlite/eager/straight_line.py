@@ -337,6 +337,8 @@ def _compiled(text: str) -> CodeType:
 
 def settled(op: Op, found: Any) -> Sequence[Any]:
     """What a kernel gave for several outputs, as arrays in the order of the slots."""
+    if type(found) is np.ndarray:
+        found = (found,)  # others are absent
     if type(found) is tuple and len(found) <= len(op.outputs):
         values: Sequence[Any] = found + (None,) * (len(op.outputs) - len(found))
     else:

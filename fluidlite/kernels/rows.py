@@ -1,4 +1,4 @@
-"""Rows of tables, and gradients of which only some rows are stored."""
+"""Gradients of tables, of which only some rows are stored."""
 
 from __future__ import annotations
 
@@ -9,26 +9,7 @@ import numpy as np
 from ..ground.dtypes import Kind
 from ..ground.values import SelectedRows
 from ..opdef.prepared import Prepared, prepares
-from ..opdef.spec import Spec, size_of
-
-
-@prepares("lookup_table", "lookup_table_v2")
-def look_up(op: Any, W: Spec, Ids: Spec) -> Prepared | None:
-    """Rows of a table by number."""
-    if op.padding_idx != -1 or W.kind is not Kind.LOD_TENSOR:
-        return None
-    shape = (*op.ids_shape(Ids.shape), W.shape[1])
-    rows, height = (size_of(shape[:-1]), W.shape[1]), W.shape[0]
-
-    def run(table: Any, ids: Any, out: Any = None) -> Any:
-        ids = ids.reshape(-1)
-        if ids.size and not 0 <= ids.min() <= ids.max() < height:
-            raise IndexError("a number of a row is out of range")
-        found = None if out is None else out.reshape(rows)
-        # "raise" would take a copy of the result
-        return np.take(table, ids, axis=0, out=found, mode="clip").reshape(shape)
-
-    return Prepared(run, out=True)
+from ..opdef.spec import Spec
 
 
 @prepares("selected_rows")

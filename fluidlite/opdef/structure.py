@@ -73,6 +73,9 @@ class Structure:
     ``statistics``
         inputs that hold what was seen so far: of each, the output called ``<input>Out`` takes its
         place, and it stays float32 where the first input is float16.
+    ``counted_by``
+        of results whose number of rows depends on values: the input of ascending numbers, the last
+        of which is that of the last row.
     ``filtered``
         of a convolution: the slot for each of whose elements it multiplies one of the filters.
     """
@@ -91,6 +94,7 @@ class Structure:
     condition_slot: ClassVar[str] = ""
     statistics: ClassVar[tuple[str, ...]] = ()
     filtered: ClassVar[str] = ""
+    counted_by: ClassVar[str | None] = None
     composition: ClassVar[Any] = None
     shapes_alone: ClassVar[tuple[str, ...]] = ()
     #: whether the rule takes cotangents with their sequences
@@ -169,4 +173,30 @@ class Structure:
 
     def epilogue(self, x: Spec, *others: Spec) -> Epilogue | None:
         """What a kernel before this operator may do at once; None where it is nothing so simple."""
+        return None
+
+    def fills(self, *operands: Any) -> complex | None:
+        """The number that Out is everywhere; None where it is more than one, or not known.
+
+        Args:
+            operands: what ``run`` takes.
+        """
+        return None
+
+    def takes_rows(self, *operands: Any) -> tuple[Any, Any] | None:
+        """Of the operands, a matrix and numbers of its rows, [n] or [n, 1], where Out is these rows
+        and nothing else; None where it is not.
+
+        Args:
+            operands: what ``run`` takes, with their shapes.
+        """
+        return None
+
+    def adds_rows(self, *operands: Any) -> tuple[Any, Any, Any] | None:
+        """Of the operands, what rows are added to (None for zeros), the numbers of the rows, [n] or
+        [n, 1], and what is added to them, where Out is a matrix that is nothing else.
+
+        Args:
+            operands: as of :meth:`takes_rows`.
+        """
         return None

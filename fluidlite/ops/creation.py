@@ -159,6 +159,9 @@ class fill_constant(ConstantFill, ShapeFromTensors):
             return self.full(xp, shape)
         return xp.full(shape, xp.reshape(ValueTensor, ()), self.dtype.dtype)
 
+    def fills(self, ValueTensor: Any, *shape: Any) -> complex | None:
+        return self.number() if ValueTensor is None else None
+
 
 class fill_constant_batch_size_like(ConstantFill, ShapeFromBatch):
     """Out = ``value``, everywhere, in ``shape`` but for one size that is Input's.
@@ -211,6 +214,9 @@ class fill_any_like(Op):
     def run(self, xp: Any, X: Array) -> Array:
         return xp.full(X.shape, self.value, X.dtype if self.dtype == -1 else self.dtype.dtype)
 
+    def fills(self, X: Any) -> float:
+        return self.value
+
 
 def single_bounds(dtype: Any) -> tuple[float, ...]:
     """The least and the largest value of an element type, as a C float holds them."""
@@ -234,6 +240,9 @@ class fill_zeros_like(Op):
 
     def run(self, xp: Any, X: Array) -> Array:
         return xp.zeros_like(X)
+
+    def fills(self, X: Any) -> float:
+        return 0.0
 
 
 class fill_zeros_like2(Op):

@@ -78,6 +78,10 @@ class gather(Op):
         rows = xp.take(X, index, axis=axis)
         return rows if Index.ndim else xp.squeeze(rows, axis=axis)
 
+    def takes_rows(self, X: Any, Index: Any, Axis: Any) -> tuple[Any, Any] | None:
+        is_plain = X.ndim == 2 and self.axis in (0, -2) and Axis is None and Index.ndim
+        return (X, Index) if is_plain else None
+
     def grad(self, f: Any, X: Value, Index: Value, Axis: Value, dOut: Value) -> Rules:
         def dx():
             axis, size = self.along(Axis, len(X.shape)), X.shape
@@ -154,6 +158,9 @@ class gather_adjoint(Op):
         zeros = xp.zeros((self.size, *Updates.shape[1:]), Updates.dtype)
         index = xp.in_range(xp.reshape(Index, -1), self.size, "Index")
         return xp.scatter_add(zeros, index, Updates)
+
+    def adds_rows(self, Index: Any, Updates: Any) -> tuple[Any, Any, Any] | None:
+        return (None, Index, Updates) if Updates.ndim == 2 else None
 
     def grad(self, f: Any, Index: Value, dOut: Value) -> Rules:
         return dict(Updates=lambda: f.gather(dOut, Index))
@@ -243,6 +250,11 @@ def places(xp: Any, Index: Array, shape: Shape) -> Arrays:
     )
 
 
+def names_rows(Index: Any) -> bool:
+    """Whether an index of whole places is numbers of rows, one below the other."""
+    return len(Index.shape) == 2 and bool(Index.shape[1] == 1)
+
+
 class gather_nd(Op):
     """The elements, or slices, of X at the places that Index names: ``Out[i] = X[Index[i, 0],
     Index[i, 1], ...]`` for all i, which may be several indices.
@@ -263,6 +275,9 @@ class gather_nd(Op):
 
     def run(self, xp: Any, X: Array, Index: Array) -> Array:
         return indexed(X, Index)[places(xp, Index, X.shape)]
+
+    def takes_rows(self, X: Any, Index: Any) -> tuple[Any, Any] | None:
+        return (X, Index) if X.ndim == 2 and names_rows(Index) else None
 
     def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
         return dict(X=lambda: f.scatter_nd_add(f.fill_zeros_like(X), Index, dOut))
@@ -293,6 +308,9 @@ class scatter_nd_add(Op):
     def run(self, xp: Any, X: Array, Index: Array, Updates: Array) -> Array:
         whole = indexed(X, Index)
         return xp.scatter_add(whole, places(xp, Index, X.shape), Updates).reshape(X.shape)
+
+    def adds_rows(self, X: Any, Index: Any, Updates: Any) -> tuple[Any, Any, Any] | None:
+        return (X, Index, Updates) if X.ndim == 2 and names_rows(Index) else None
 
     def grad(self, f: Any, Index: Value, Updates: Value, dOut: Value) -> Rules:
         return dict(X=lambda: dOut, Updates=lambda: f.gather_nd(dOut, Index))
@@ -486,6 +504,10 @@ class Lookup(Op, abstract=True):
         ids = xp.reshape(Ids, self.ids_shape(Ids.shape))
         return look_up(xp, W, ids, self.padding_idx)
 
+    def takes_rows(self, W: Any, Ids: Any) -> tuple[Any, Any] | None:
+        is_plain = self.padding_idx == -1 and len(self.ids_shape(Ids.shape)) == 1
+        return (W, Ids) if is_plain else None
+
     def grad(self, f: Any, W: Value, Ids: Value, dOut: Value) -> Rules:
         height, width = W.shape
 
@@ -570,3 +592,6 @@ class lookup_table_adjoint(RowsOfTable):
             Updates = xp.where(kept[:, None], Updates, xp.zeros((), Updates.dtype))
         zeros = xp.zeros((self.size, Updates.shape[1]), Updates.dtype)
         return xp.scatter_add(zeros, xp.in_range(Ids, self.size, "Ids"), Updates)
+
+    def adds_rows(self, Ids: Any, Updates: Any) -> tuple[Any, Any, Any] | None:
+        return (None, Ids, Updates) if self.padding_idx == -1 else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import AttributeValueError, OutOfRangeError, ShapeError
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
@@ -75,6 +75,9 @@ class pool_rows(Op):
         index = xp.in_range(xp.reshape(Index, -1), size, "Index")
         return _put_together(xp, self.how, X, index, size)
 
+    def adds_rows(self, X: Any, Index: Any, Size: Any) -> tuple[Any, Any, Any] | None:
+        return (None, Index, X) if self.how == "SUM" and X.ndim == 2 and Size is None else None
+
     def grad(self, f: Any, X: Value, Index: Value, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: _taken_apart(f, self.how, X, Index, Out, dOut))
 
@@ -90,6 +93,7 @@ class segment_pool(ValueShaped):
     """
 
     signature = "X, SegmentIds! -> Out, SummedIds~?"
+    counted_by: ClassVar[str | None] = "SegmentIds"
     pooltype: str = "SUM"
 
     def infer(self, X: Spec, SegmentIds: Spec) -> Specs:
@@ -107,6 +111,14 @@ class segment_pool(ValueShaped):
             raise OutOfRangeError("expected SegmentIds in ascending order, from 0 on")
         size = int(index[-1]) + 1 if len(index) else 0
         return _put_together(xp, self.pooltype, X, index, size), None
+
+    def run_numpy(self, xp: Any, X: Array, SegmentIds: Array) -> Arrays:
+        found = xp.pooled_segments(self.pooltype, SegmentIds, X)
+        return self.run(xp, X, SegmentIds) if found is None else (found, None)
+
+    def adds_rows(self, X: Any, SegmentIds: Any) -> tuple[Any, Any, Any] | None:
+        is_plain = self.pooltype == "SUM" and X.ndim == 2
+        return (None, SegmentIds, X) if is_plain else None
 
     def grad(self, f: Any, X: Value, SegmentIds: Value, Out: Value, dOut: Value) -> Rules:
         return dict(X=lambda: _taken_apart(f, self.pooltype, X, SegmentIds, Out, dOut))

@@ -104,6 +104,9 @@ class index_select(Op):
         index = xp.in_range(xp.reshape(Index, -1), X.shape[self.dim], "Index")
         return xp.take(X, index, axis=self.dim)
 
+    def takes_rows(self, X: Any, Index: Any) -> tuple[Any, Any] | None:
+        return (X, Index) if X.ndim == 2 and self.dim in (0, -2) else None
+
     def grad(self, f: Any, X: Value, Index: Value, dOut: Value) -> Rules:
         axis = lambda: normal_axis(self.dim, len(X.shape))
         return dict(X=lambda: rows_added(f, Index, dOut, X.shape[self.dim], axis()))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..errors import ShapeError
+from ..errors import OutOfRangeError, ShapeError
 from ..kernels.sparse import sampled, sum_of_rows
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED, Long
@@ -32,10 +32,12 @@ class sparse_product(Op):
     Values: these elements, [n].
     Dense: the other matrix.
     size: how many rows Out has.
+    ordered: Rows that are not in ascending order are refused.
     """
 
     signature = "Rows!, Cols!, Values, Dense -> Out"
     size: Long = REQUIRED
+    ordered: bool = False
     lod: ClassVar[str | None] = None
 
     def infer(self, Rows: Spec, Cols: Spec, Values: Spec, Dense: Spec) -> Specs:
@@ -60,6 +62,8 @@ class sparse_product(Op):
     def places(self, xp: Any, Rows: Array, Cols: Array, Dense: Array) -> tuple[Array, Array]:
         """Rows and columns, which are looked at."""
         rows = xp.in_range(xp.reshape(Rows, -1), self.size, "Rows")
+        if self.ordered and (rows[1:] < rows[:-1]).any():
+            raise OutOfRangeError("expected Rows in ascending order")
         return rows, xp.in_range(xp.reshape(Cols, -1), Dense.shape[0], "Cols")
 
     def grad(

@@ -49,12 +49,13 @@ from itertools import chain
 from math import prod
 from operator import attrgetter, is_not
 from sys import getrefcount, version_info
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from ..ground.quoting import python_string
 from ..ground.values import OneElement, as_fetched
+from ..opdef.spec import Spec
 from ..scope import Scope
 from .in_place import InPlaceCall
 from .ownership import ALONE
@@ -64,6 +65,7 @@ from .run_state import RunState
 from .segment import FUNCTIONS_KEPT
 from .session import Session
 from .turn import retried
+from .value import CountingSpec
 
 if TYPE_CHECKING:
     from .compile import CompiledSegment
@@ -184,6 +186,9 @@ def _bound(
         "targets": [*(variables[name] for name in commits), state],
         "attributes": [*["value"] * len(commits), "count", *["held"] * reading.count],
         "inputs": inputs,
+        "last_numbers": [
+            (k, spec.last) for k, spec in enumerate(segment.specs) if _counts_rows(spec)
+        ],
         "forms": [(tuple(spec.shape), each) for spec, each in zip(segment.specs, types)],
         "donatable": segment.donatable,
         "places": [places[name] for name in commits],
@@ -224,6 +229,9 @@ def _lines(
         yield "    if turns.have_met and not is_turn: return again(feed, draw, sources, False)"
     yield f"    if len(feed) != {len(feed)}: return None"
     yield from _LOOP_OF_INPUTS if loops else _inputs(segment, feed)
+    if loops and any(map(_counts_rows, segment.specs)):
+        yield "    for k, last in last_numbers:"
+        yield "        if given[k].item(-1) != last: return None"
     if loops:
         taken = "*[donated.pop(name, None) for name in donatable]"
     else:
@@ -302,6 +310,13 @@ def _inputs(segment: CompiledSegment, feed: Collection[str]) -> Iterator[str]:
         yield f"    g{k} = feed.get({key})" if name in feed else f"    g{k} = v{k}.value"
         yield f"    if type(g{k}) is not ndarray or g{k}.shape != {tuple(spec.shape)}: return None"
         yield f"    if g{k}.dtype is not t{k} and g{k}.dtype != t{k}: return None"
+        if _counts_rows(spec):
+            yield f"    if g{k}.item(-1) != {spec.last}: return None"
+
+
+def _counts_rows(spec: Spec) -> TypeGuard[CountingSpec]:
+    """Whether the last number of an input is part of what a segment was compiled for."""
+    return isinstance(spec, CountingSpec) and 0 not in spec.shape
 
 
 #: the same for many inputs

@@ -132,7 +132,7 @@ class Lowering(Interpreter):
     ) -> dict[str, Any]:
         """Insert an instruction; what it makes, by output slot."""
         value, outs = self.graph.value, {}
-        for slot, spec, optional in shared.results:
+        for slot, spec, optional in shared.results_for(ins):
             if not optional or want is None or slot in want:
                 outs[slot] = [value(s) for s in spec] if type(spec) is list else value(spec)
         slots = shared.calling.slots

@@ -27,7 +27,7 @@ from ..ir.costs import multiply_adds
 from ..opdef.spec import Spec
 from .counted import Counting
 from .step import Environment, Step
-from .value import Unsupported
+from .value import CountingSpec, Unsupported
 
 if TYPE_CHECKING:
     from ..opdef.definition import Op
@@ -60,14 +60,20 @@ class Segment:
         self.is_ragged = is_ragged
         reads: dict[str, None] = {}
         written: dict[str, None] = {}
+        counting: dict[str, None] = {}
         for step in steps:
             for name in step.reads:
                 if name not in written:
                     reads[name] = None
+            for name in step.op.inputs.get(step.instance.counted_by or "", ()):
+                if name not in written:
+                    counting[name] = None
             for name in step.writes:
                 written[name] = None
         #: live on entry
         self.reads: list[str] = list(reads)
+        #: those of them whose last numbers say how many rows a result has
+        self.counting: list[str] = list(counting)
         freed = {name for step in steps for name in step.free}
         #: what they write that is live on exit
         self.writes: list[str] = [name for name in written if name not in freed]
@@ -80,7 +86,7 @@ class Segment:
         self.parts: list[Segment | Step] = []
         if not is_ragged and any(step.instance.is_control for step in steps):
             self.parts = segments_of(steps, unroll=False)
-        #: shapes of what is read -> the compiled segment
+        #: shapes of what is read, and the numbers that others follow from -> the compiled segment
         self.functions: OrderedDict[Any, Any] = OrderedDict()
         #: the one that ran last
         self.last: Any = None
@@ -176,6 +182,9 @@ def function_for(
     key = _key_of(env, segment.reads)
     if key is None:
         return None
+    last_numbers = {name: _last_number(env[name]) for name in segment.counting}
+    if last_numbers:
+        key += tuple(last_numbers.values())
     functions = segment.functions
     known = functions.get(key, _UNSEEN)
     if known is _UNSEEN:
@@ -187,6 +196,7 @@ def function_for(
         known = _SEEN
     if known is _SEEN:
         specs = {n: Spec(env[n].shape, as_dtype(env[n].dtype)) for n in segment.reads}
+        specs |= {name: CountingSpec(specs[name], last) for name, last in last_numbers.items()}
         libraries = kernel_libraries()
         compiling = import_module(_COMPILING)
         try:
@@ -261,6 +271,11 @@ def _key_of(env: Environment, names: Sequence[str]) -> Any:
         key.append(value.shape)
         key.append(value.dtype)
     return tuple(key)
+
+
+def _last_number(numbers: Any) -> int:
+    """The last of some whole numbers; -1 for an empty array."""
+    return int(numbers.item(-1)) if numbers.size and numbers.dtype.kind in "iu" else -1
 
 
 class Watch(NamedTuple):

@@ -16,6 +16,7 @@ from ..opdef.definition import Op
 from ..opdef.interpreter import kernel_of
 from ..opdef.prepared import Prepared, preparation_of
 from ..opdef.spec import Spec
+from .value import CountingSpec
 
 #: of each result: its slot, a spec or a list of them, and whether the slot may be absent
 Results = list[tuple[str, Any, bool]]
@@ -46,6 +47,18 @@ class TypedOp:
         """NumPy's kernel for these shapes; None where there is only the operator's own."""
         found: Prepared | None = self.op.prepared(self.specs)
         return found
+
+    def results_for(self, ins: Mapping[str, Any]) -> Results:
+        """The results for values by input slot, with as many rows as one of them counts."""
+        slot = self.op.counted_by
+        spec = None if slot is None else ins[slot].spec
+        if not isinstance(spec, CountingSpec) or spec.last < -1:
+            return self.results
+        count = spec.last + 1
+        return [
+            (slot, result.with_dim(0, count) if result.shape[0] == -1 else result, optional)
+            for slot, result, optional in self.results
+        ]
 
 
 class TypedOps:

@@ -27,6 +27,19 @@ class Unsupported(GraphError):
     """The steps cannot be compiled; they are interpreted."""
 
 
+class CountingSpec(Spec):
+    """The spec of ascending numbers whose last one is known: values have as many rows as it says,
+    and one more.
+    """
+
+    last: int = -1
+
+    def __new__(cls, spec: Spec, last: int) -> CountingSpec:
+        made = super().__new__(cls, *spec)
+        made.last = last
+        return made
+
+
 class RuntimeSize(int):
     """A size that is known when a graph runs, and as a number its bound: the largest so far.
 

@@ -75,7 +75,11 @@ class NativeFunctions:
             return False
         if parts > 1:
             return not kernel.check(arrays) and _in_parts(kernel, arrays, parts)
-        run = kernel.run_free if max(a.size for a in arrays) >= LONG else kernel.run
+        run = kernel.run
+        for array in arrays:  # a generator takes longer
+            if array.size >= LONG:
+                run = kernel.run_free
+                break
         return bool(run(arrays) == Status.DONE)
 
     def _find(self, name: str, kind: str) -> Kernel | None:

@@ -153,3 +153,194 @@ static int sums_along(PyObject *args, i64 block) {
   }
   return DONE;
 }
+
+/* numbers, a matrix, (width, rows, parts) -> its rows of these numbers */
+static int take_rows(PyObject *args, i64 block) {
+  const i64 *index = AT(0), *sizes = AT(2);
+  const T *matrix = (const T *)DATA(args, 1);
+  T *out = (T *)DATA(args, 3);
+  i64 count = elements(args, 0), width = sizes[0];
+  i64 first = count * block / sizes[2], last = count * (block + 1) / sizes[2];
+  if (!inside(index + first, last - first, sizes[1])) return DECLINED;
+  if (width == 1)
+    for (i64 k = first; k < last; k++) out[k] = matrix[index[k]];
+  else
+    for (i64 k = first; k < last; k++) {
+      if (k + 8 < last) __builtin_prefetch(matrix + index[k + 8] * width);
+      T *restrict to = out + k * width;
+      const T *restrict from = matrix + index[k] * width;
+      for (i64 c = 0; c < width; c++) to[c] = from[c];
+    }
+  return DONE;
+}
+
+/* numbers, updates, a matrix, (width, rows, parts) -> the last number of each row, and the matrix
+   with these updates; each part has some of the rows */
+static int replace_rows(PyObject *args, i64 block) {
+  const i64 *index = AT(0), *sizes = AT(3);
+  const T *updates = (const T *)DATA(args, 1), *matrix = (const T *)DATA(args, 2);
+  i64 *latest = (i64 *)DATA(args, 4);
+  T *out = (T *)DATA(args, 5);
+  i64 count = elements(args, 0), width = sizes[0], rows = sizes[1];
+  i64 first = rows * block / sizes[2], last = rows * (block + 1) / sizes[2];
+  if (!inside(index, count, rows)) return DECLINED;
+  for (i64 row = first; row < last; row++) latest[row] = -1;
+  for (i64 k = 0; k < count; k++)
+    if (index[k] >= first && index[k] < last) latest[index[k]] = k;
+  for (i64 row = first; row < last; row++) {
+    T *to = out + row * width;
+    i64 k = latest[row];
+    if (row + 4 < last && latest[row + 4] >= 0) __builtin_prefetch(updates + latest[row + 4] * width);
+    if (k < 0 && out == matrix) continue;
+    const T *from = k < 0 ? matrix + row * width : updates + k * width;
+    if (width == 1) *to = *from;
+    else __builtin_memcpy(to, from, width * sizeof(T));
+  }
+  return DONE;
+}
+
+/* numbers of rows, those of rows of a matrix, weights, the matrix, (width, rows, parts, rows of the
+   matrix) -> rows, to which weighted ones are added; each part changes some of them */
+static int add_products(PyObject *args, i64 block) {
+  const i64 *index = AT(0), *source = AT(1), *sizes = AT(4);
+  const T *weights = (const T *)DATA(args, 2), *matrix = (const T *)DATA(args, 3);
+  T *out = (T *)DATA(args, 5);
+  i64 count = elements(args, 0), width = sizes[0], rows = sizes[1];
+  i64 first = rows * block / sizes[2], last = rows * (block + 1) / sizes[2];
+  if (!inside(index, count, rows) || !inside(source, count, sizes[3])) return DECLINED;
+  for (i64 k = 0; k < count; k++) {
+    i64 row = index[k];
+    if (k + 4 < count) {
+      __builtin_prefetch(out + index[k + 4] * width, 1);
+      __builtin_prefetch(matrix + source[k + 4] * width);
+    }
+    if (row < first || row >= last) continue;
+    T *restrict to = out + row * width, weight = weights[k];
+    const T *restrict from = matrix + source[k] * width;
+    for (i64 c = 0; c < width; c++) to[c] += weight * from[c];
+  }
+  return DONE;
+}
+
+/* whether numbers are in [0, bound), in ascending order */
+EACH int ascending(const i64 *index, i64 count, i64 bound) {
+  int bad = count && (index[0] < 0 || index[count - 1] >= bound);
+  for (i64 k = 1; k < count; k++) bad |= index[k] < index[k - 1];
+  return !bad;
+}
+
+/* the first of numbers in ascending order that is not below one */
+EACH i64 first_from(const i64 *index, i64 count, i64 number) {
+  i64 low = 0, high = count;
+  while (low < high) {
+    i64 middle = (low + high) / 2;
+    if (index[middle] < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/* numbers of segments in ascending order, rows, (width, segments, parts) -> of each segment what is
+   made of its rows, from the first one on; each part has some of the segments */
+#define SEGMENTS(name, from_first, from_next, at_end)                                              \
+  static int name(PyObject *args, i64 block) {                                                     \
+    const i64 *index = AT(0), *sizes = AT(2);                                                      \
+    const T *from = (const T *)DATA(args, 1);                                                      \
+    T *out = (T *)DATA(args, 3);                                                                   \
+    i64 count = elements(args, 0), width = sizes[0], segments = sizes[1];                          \
+    i64 first = segments * block / sizes[2], last = segments * (block + 1) / sizes[2];             \
+    if (!ascending(index, count, segments)) return DECLINED;                                       \
+    for (i64 s = first, k = first_from(index, count, first); s < last; s++) {                      \
+      T *restrict to = out + s * width;                                                            \
+      i64 begin = k;                                                                               \
+      if (k == count || index[k] != s) {                                                           \
+        for (i64 c = 0; c < width; c++) to[c] = 0;                                                 \
+        continue;                                                                                  \
+      }                                                                                            \
+      const T *restrict row = from + k * width;                                                    \
+      for (i64 c = 0; c < width; c++) to[c] = from_first;                                          \
+      for (k++; k < count && index[k] == s; k++) {                                                 \
+        row += width;                                                                              \
+        for (i64 c = 0; c < width; c++) to[c] = from_next;                                         \
+      }                                                                                            \
+      T length = (T)(k - begin);                                                                   \
+      if (length > 1)                                                                              \
+        for (i64 c = 0; c < width; c++) to[c] = at_end;                                            \
+    }                                                                                              \
+    return DONE;                                                                                   \
+  }
+
+/* the sum of negative zeros is a positive one */
+SEGMENTS(segment_sum, 0 + row[c], to[c] + row[c], to[c])
+SEGMENTS(segment_mean, 0 + row[c], to[c] + row[c], to[c] / length)
+SEGMENTS(segment_max, row[c], (to[c] >= row[c]) | (to[c] != to[c]) ? to[c] : row[c], to[c])
+SEGMENTS(segment_min, row[c], (to[c] <= row[c]) | (to[c] != to[c]) ? to[c] : row[c], to[c])
+
+/* numbers of segments in ascending order, slopes of their means, (width, segments, parts) -> slopes
+   of the rows; each part has some of the rows */
+static int segment_mean_slopes(PyObject *args, i64 block) {
+  const i64 *index = AT(0), *sizes = AT(2);
+  const T *slopes = (const T *)DATA(args, 1);
+  T *out = (T *)DATA(args, 3);
+  i64 count = elements(args, 0), width = sizes[0], segments = sizes[1];
+  i64 first = segments * block / sizes[2], last = segments * (block + 1) / sizes[2];
+  if (!ascending(index, count, segments)) return DECLINED;
+  i64 k = first_from(index, count, first), end = first_from(index, count, last);
+  while (k < end) {
+    i64 begin = k, segment = index[k];
+    while (k < end && index[k] == segment) k++;
+    const T *restrict slope = slopes + segment * width;
+    T *to = out + begin * width, length = (T)(k - begin);
+    for (i64 c = 0; c < width; c++) to[c] = slope[c] / length;
+    for (i64 j = begin + 1; j < k; j++) __builtin_memcpy(out + j * width, to, width * sizeof(T));
+  }
+  return DONE;
+}
+
+/* numbers of segments, rows, an extreme of each segment, its slopes, (width, segments, parts) ->
+   slopes of the rows, of those that are as large; each part has some of the rows */
+static int segment_extreme_slopes(PyObject *args, i64 block) {
+  const i64 *index = AT(0), *sizes = AT(4);
+  const T *rows = (const T *)DATA(args, 1), *best = (const T *)DATA(args, 2);
+  const T *slopes = (const T *)DATA(args, 3);
+  T *out = (T *)DATA(args, 5);
+  i64 count = elements(args, 0), width = sizes[0];
+  i64 first = count * block / sizes[2], last = count * (block + 1) / sizes[2];
+  if (!inside(index + first, last - first, sizes[1])) return DECLINED;
+  for (i64 k = first; k < last; k++) {
+    const T *restrict x = rows + k * width, *restrict most = best + index[k] * width;
+    const T *restrict slope = slopes + index[k] * width;
+    T *restrict to = out + k * width;
+    for (i64 c = 0; c < width; c++) to[c] = slope[c] * (x[c] == most[c] ? (T)1 : (T)0);
+  }
+  return DONE;
+}
+
+/* lists [lists, count], (count, how many are wanted, parts) -> the largest of each list, the first of
+   equal ones first, and where they are; declined where one is no number */
+static int largest_of(PyObject *args, i64 block) {
+  const i64 *sizes = AT(1);
+  const T *values = (const T *)DATA(args, 0);
+  T *out = (T *)DATA(args, 2);
+  i64 *places = (i64 *)DATA(args, 3), count = sizes[0], wanted = sizes[1];
+  i64 lists = elements(args, 0) / count;
+  for (i64 l = lists * block / sizes[2]; l < lists * (block + 1) / sizes[2]; l++) {
+    const T *list = values + l * count;
+    T *best = out + l * wanted;
+    i64 *where = places + l * wanted, found = 0, bad = 0;
+    for (i64 k = 0; k < count; k++) bad |= list[k] != list[k];
+    if (bad) return DECLINED;
+    for (i64 k = 0; k < count; k++) {
+      T value = list[k];
+      if (found == wanted && !(value > best[wanted - 1])) continue;
+      i64 at = found < wanted ? found++ : wanted - 1;
+      for (; at && best[at - 1] < value; at--) {
+        best[at] = best[at - 1];
+        where[at] = where[at - 1];
+      }
+      best[at] = value;
+      where[at] = k;
+    }
+  }
+  return DONE;
+}

@@ -15,6 +15,11 @@ _ARRAYS = {
     **dict.fromkeys(("add_rows", "set_rows", "take_along", "add_along", "set_along"), (4, 2)),
     **dict.fromkeys(("max_rows", "min_rows"), (5, 2)),
     "sums_along": (3, 1),
+    **dict.fromkeys(("take_rows", "segment_sum", "segment_mean", "segment_max"), (4, 2)),
+    **dict.fromkeys(("segment_min", "segment_mean_slopes"), (4, 2)),
+    **dict.fromkeys(("add_products", "segment_extreme_slopes"), (6, 4)),
+    "replace_rows": (6, 3),
+    "largest_of": (4, 1),
 }
 
 

@@ -22,6 +22,7 @@ from .kernel_selection import KERNEL_SELECTION
 from .multi_tensor import MULTI_TENSOR
 from .operator_fusion import OPERATOR_FUSION
 from .padded_sums import PADDED_SUMS
+from .row_sums import ROW_SUMS
 from .scheduling import SCHEDULING
 from .slice_forwarding import SLICE_FORWARDING
 
@@ -34,6 +35,7 @@ PIPELINE = (
     PADDED_SUMS,
     CONSTANT_FOLDING,
     *CLEANUP,
+    ROW_SUMS,
     GEMM_BATCHING,
     *CLEANUP,
     OPERATOR_FUSION,

@@ -10,6 +10,8 @@ from fluidlite.backend.native import compiler as compilers
 from fluidlite.backend.native.rows import KERNELS
 from fluidlite.errors import OutOfRangeError
 from fluidlite.kernels import row_sums, threads
+from fluidlite.opdef.definition import lookup
+from fluidlite.opdef.spec import spec
 
 
 @pytest.fixture
@@ -26,6 +28,12 @@ def kernels(compiler, monkeypatch):
 
     monkeypatch.setattr(type(KERNELS.get()), "computed", noted)
     return calls
+
+
+def prepared(op, *arrays):
+    """The kernel of an operator for some arrays."""
+    specs = [None if a is None else spec(a.shape, a.dtype) for a in arrays]
+    return op.prepared(specs).function
 
 
 def _case(count, size, *width, dtype="float32", seed=0):
@@ -149,7 +157,8 @@ def test_a_plan_of_a_graph_convolution_computes_what_interpretation_does(kernels
     for planned in runs[1:]:
         for one, other in zip(runs[0], planned):
             np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
-    assert ("add_rows", 1, True) in kernels
+    assert kernels[-4:] == [("add_products", 1, True)] * 4
+    assert "sparse_product" in executor.plan(fetch_list=[out, slope]).source
     feed["source"] = feed["source"] + 1
     feed["source"][3] = 40
     with pytest.raises(OutOfRangeError, match=r"expected Index.* in \[0, 40\), got 4"):
@@ -204,3 +213,181 @@ def test_elements_are_added_along_a_dimension(kernels):
             expected[place] += x[i, j]
         np.testing.assert_allclose(slope.numpy(), expected, rtol=1e-4, atol=1e-5)
         assert ("add_along", 1, True) in kernels
+
+
+def _segments(how, width, dtype, kind="int64"):
+    """Numbers of segments of which some are empty, rows, and slopes of what is made of them."""
+    rng = np.random.default_rng(0)
+    numbers = np.sort(rng.choice([*range(3), *range(5, 90)], 400)).astype(kind)
+    rows = (rng.normal(size=(400, *width)) * 9).astype(dtype)
+    slopes = rng.normal(size=(numbers[-1] + 1, *width)).astype(dtype)
+    return numbers, rows, slopes
+
+
+@pytest.mark.parametrize("kind", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("width", [(2,), (5,), (4, 3)])
+@pytest.mark.parametrize("how", ["sum", "mean", "max", "min"])
+def test_segments_are_what_their_rows_make_one_after_the_other(kernels, how, width, dtype, kind):
+    numbers, rows, slopes = _segments(how, width, dtype, kind)
+    rows[numbers == 7] = -0.0
+    if how in ("max", "min"):
+        rows[::50, 0] = np.nan
+    op = lookup("segment_pool")({"pooltype": how.upper()})
+    made = prepared(op, rows, numbers)(rows, numbers)
+    done = [(f"segment_{how}", 1, True)]
+    if how != "sum":
+        given = rows, numbers, made, slopes
+        slope = prepared(op.like(lookup("segment_pool_grad")), *given)(*given)
+        back = "segment_mean_slopes" if how == "mean" else "segment_extreme_slopes"
+        done.append((back, 1, True))
+    else:
+        slope = slopes[numbers]
+    assert kernels == done
+    leaf = paddle.to_tensor(rows, stop_gradient=False)
+    again = getattr(paddle.geometric, f"segment_{how}")(leaf, paddle.to_tensor(numbers))
+    np.testing.assert_array_equal(again.numpy(), made)
+    for _ in range(20):
+        (flow,) = paddle.grad(again, leaf, paddle.to_tensor(slopes), retain_graph=True)
+        np.testing.assert_array_equal(flow.numpy(), slope)
+    counts = np.bincount(numbers).astype(dtype).reshape(-1, *[1] * len(width))
+    if how in ("sum", "mean"):
+        expected = numpy_.scatter_add(np.zeros_like(slopes), numbers, rows)
+        if how == "mean":
+            expected, slopes = expected / np.maximum(counts, 1), slopes / np.maximum(counts, 1)
+        back = slopes[numbers]
+    else:
+        expected = getattr(numpy_, f"{how}_rows")(numbers, rows, len(slopes))
+        back = slopes[numbers] * (rows == expected[numbers])
+    for one, other in ((made, expected), (slope, back)):
+        np.testing.assert_array_equal(one, other)
+        assert (np.signbit(one) == np.signbit(other)).all() or how in ("max", "min")
+
+
+@pytest.mark.parametrize("how", ["SUM", "MEAN", "MAX"])
+def test_any_number_of_threads_puts_segments_together(kernels, monkeypatch, how):
+    monkeypatch.setattr(rows, "SHARED", 1000)
+    numbers, x, slopes = _segments(how, (7,), "float32")
+    found = []
+    for count in (1, 2, 3):
+        monkeypatch.setattr(threads, "count", lambda count=count: count)
+        made = rows.pooled_segments(how, numbers, x)
+        back = np.empty_like(x)
+        if how == "MAX":
+            assert rows.extreme_slopes(numbers, x, made, slopes, back)
+        elif how == "MEAN":
+            assert rows.mean_slopes(numbers, slopes, back)
+        else:
+            rows.take_at(slopes, numbers, back)
+        assert [(parts, done) for _, parts, done in kernels[-2:]] == [(count, True)] * 2
+        found.append((made, back))
+    for made, back in found[1:]:
+        assert (made == found[0][0]).all() and (back == found[0][1]).all()
+
+
+def test_numbers_of_segments_that_are_out_of_order_are_left_to_the_operator(kernels):
+    numbers, x, slopes = _segments("SUM", (7,), "float32")
+    numbers[[3, 390]] = numbers[[390, 3]]
+    assert rows.pooled_segments("SUM", numbers, x) is None
+    assert not rows.mean_slopes(numbers, slopes, np.empty_like(x))
+    assert rows.pooled_segments("SUM", np.r_[-1, np.zeros(399, int)], x) is None
+    assert rows.pooled_segments("SUM", np.full(400, -1), x) is None
+    with pytest.raises(OutOfRangeError, match="ascending"):
+        paddle.geometric.segment_sum(paddle.to_tensor(x), paddle.to_tensor(numbers))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "float16", "complex128"])
+@pytest.mark.parametrize("width", [1, 6])
+def test_rows_are_taken_by_their_numbers(kernels, width, dtype):
+    index, _ = _case(900, 40)
+    x = (np.random.default_rng(1).normal(size=(40, width)) * 9).astype(dtype)
+    out = np.empty((900, width), dtype)
+    rows.take_at(x, index.astype("int32"), out)
+    assert (out == x[index]).all()
+    known = np.dtype(dtype).itemsize in (4, 8)
+    assert kernels == ([("take_rows", 1, True)] if known else [])
+    for wrong in (-1, 40):
+        index[500] = wrong
+        with pytest.raises(IndexError, match=f"got {wrong}"):
+            rows.take_at(x, index, out)
+
+
+@pytest.mark.parametrize("shape, k", [((70, 30), 8), ((9, 8, 8), 8), ((600,), 1), ((20, 90), 64)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_largest_elements_are_found_in_their_order(kernels, dtype, shape, k):
+    rng = np.random.default_rng(0)
+    x = rng.integers(-20, 20, shape).astype(dtype)  # of which many are equal
+    x[..., 3] = np.inf
+    x[..., 1::7] = -np.inf
+    values, places = paddle.topk(paddle.to_tensor(x), k)
+    order = np.argsort(-x, axis=-1, kind="stable")[..., :k]
+    assert (places.numpy() == order).all() and places.numpy().dtype == "int64"
+    assert (values.numpy() == np.take_along_axis(x, order, -1)).all()
+    assert kernels[0] == ("largest_of", 1, True)
+    x[..., 2] = np.nan
+    assert (paddle.topk(paddle.to_tensor(x), k)[1].numpy()[..., 0] == 2).all()
+    assert not kernels[1][2]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count, width", [(700, 6), (700, 1), (20, 6)])
+def test_products_with_sparse_matrices_are_added_in_order(kernels, count, width, dtype):
+    index, _ = _case(count, 11)
+    cols, values = _case(count, 30, dtype=dtype, seed=1)
+    dense = np.random.default_rng(2).normal(size=(30, width)).astype(dtype)
+    expected = numpy_.scatter_add(
+        np.zeros((11, width), dtype), index, values[:, None] * dense[cols]
+    )
+    op = lookup("sparse_product")({"size": 11})
+    kernel = prepared(op, index, cols, values, dense)
+    assert (kernel(index, cols, values, dense) == expected).all()
+    assert kernels == ([("add_products", 1, True)] if count > 20 else [])
+    for name, wrong in ((index, 11), (cols, -1)):
+        right, name[5] = name[5], wrong
+        with pytest.raises(Exception, match="range|expected"):
+            kernel(index, cols, values, dense)
+        name[5] = right
+
+
+@pytest.mark.parametrize(
+    "type, attrs, index",
+    [
+        ("gather", {}, (60,)),
+        ("gather_nd", {}, (60, 1)),
+        ("index_select", {"dim": -2}, (60,)),
+        ("lookup_table_v2", {}, (10, 6)),
+        ("lookup_table", {}, (60, 1)),
+    ],
+)
+def test_rows_that_are_taken_are_no_views_which_plans_would_copy(kernels, type, attrs, index):
+    x, op = np.random.default_rng(0).normal(size=(30, 20)), lookup(type)(attrs)
+    numbers = np.random.default_rng(1).integers(0, 30, index)
+    given = [x, numbers, *[None] * (type == "gather")]
+    kernel = prepared(op, *given)
+    found = kernel(*given)
+    assert found.base is None
+    wanted = numbers if type == "lookup_table_v2" else numbers.reshape(-1)
+    assert (found == x[wanted]).all()
+    out = np.empty_like(found)
+    assert kernel(*given, out=out) is out and (out == found).all()
+    assert kernels == [("take_rows", 1, True)] * 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "float64"])
+@pytest.mark.parametrize("count, width", [(900, 6), (900, 1), (9, 20)])
+def test_rows_are_replaced_in_a_copy_or_in_place(kernels, monkeypatch, count, width, dtype):
+    index, updates = _case(count, 40, width, dtype=dtype)
+    x = _case(60, 1, width, dtype=dtype, seed=1)[1]
+    op, before = lookup("scatter")({}), x.copy()
+    kernel = prepared(op, x, index, updates)
+    expected = numpy_.scatter_set(x, index, updates)
+    monkeypatch.setattr(rows, "SHARED", 1000)
+    for threads_wanted in (1, 3):
+        monkeypatch.setattr(threads, "count", lambda count=threads_wanted: count)
+        found = kernel(x, index, updates)
+        assert (found == expected).all() and (x == before).all() and found.base is None
+    assert kernel(x, index.astype("int32"), updates, out=x) is x and (x == expected).all()
+    for wrong in (-1, 60):
+        index[5] = wrong
+        with pytest.raises(IndexError, match="out of range"):
+            kernel(x, index, updates)

@@ -1,5 +1,6 @@
 """Each pass by itself: a graph as text goes in, a graph as text comes out."""
 
+from textwrap import dedent
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,6 +21,7 @@ from fluidlite.runtime.passes.pipeline import (
     MULTI_TENSOR,
     OPERATOR_FUSION,
     PADDED_SUMS,
+    ROW_SUMS,
     SCHEDULING,
     SLICE_FORWARDING,
 )
@@ -110,6 +112,53 @@ def test_padded_parts_that_fill_their_sum_are_put_together():
 )
 def test_padded_parts_that_are_more_than_places_in_a_sum_are_added(graph):
     leaves(PADDED_SUMS, graph)
+
+
+def edges(terms, more=""):
+    """A graph that takes rows, weights them and adds them up."""
+    return f"""\
+        %0: float32[7, 4] = input "x"
+        %1: int64[6] = input "from"
+        %2: int64[6, 1] = input "to"
+        %3: float32[6, 1] = input "weights"
+        %4: float32[6, 4] = gather(X=%0, Index=%1)
+        %5: float32[6, 4] = {terms}
+        %6: float32[9, 4] = gather_adjoint(Index=%2, Updates=%5) {{size=9}}
+        return "y"=%6{more}
+        """
+
+
+def test_rows_that_are_weighted_and_added_are_a_product_with_a_sparse_matrix():
+    after_it = """\
+        %0: float32[7, 4] = input "x"
+        %1: int64[6] = input "from"
+        %2: int64[6, 1] = input "to"
+        %3: float32[6, 1] = input "weights"
+        %4: float32[6, 4] = gather(X=%0, Index=%1)
+        %5: float32[6, 4] = elementwise_mul(X=%4, Y=%3)
+        %7: float32[6] = reshape(X=%3) {shape=(6,)}
+        %8: float32[9, 4] = sparse_product(Rows=%2, Cols=%1, Values=%7, Dense=%0) {size=9}
+        return "y"=%8
+        """
+    changed, found = after(ROW_SUMS, edges("elementwise_mul(X=%4, Y=%3)"))
+    assert changed and found == dedent(after_it)
+    changed, found = after(ROW_SUMS, edges("elementwise_mul(X=%3, Y=%4)"))
+    assert changed and "sparse_product(Rows=%2, Cols=%1, Values=%7, Dense=%0)" in found
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        edges("elementwise_mul(X=%4, Y=%3)", ', "terms"=%5'),
+        edges("elementwise_mul(X=%4, Y=%3)", ', "rows"=%4'),
+        edges("elementwise_add(X=%4, Y=%3)"),
+        edges("elementwise_mul(X=%4, Y=%4)"),
+        edges("tanh(X=%4)"),
+    ],
+    ids=["terms are read", "rows are read", "no product", "squares", "a function of rows"],
+)
+def test_rows_that_are_more_than_weighted_terms_are_taken(graph):
+    leaves(ROW_SUMS, graph)
 
 
 @pytest.mark.parametrize(
