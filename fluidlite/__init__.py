@@ -26,6 +26,7 @@ _serve_moved_modules()
 _serve_fluid_paths()
 
 _provide("the built-in operators", partial(import_module, f"{__name__}.ops"))
+_provide("kernels of tiles", partial(import_module, f"{__name__}.backend.native.tiles"))
 _provide("appending for functions of tensors", partial(import_module, f"{__name__}.symbolic"))
 _provide("values of tensors", partial(import_module, f"{__name__}.eager.parameter"))
 _provide("ways of showing programs", partial(import_module, f"{__name__}.inspect.views"))

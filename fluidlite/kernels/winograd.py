@@ -5,6 +5,7 @@ of filters (Winograd, Arithmetic complexity of computations, 1980; Lavin and Gra
 for convolutional neural networks, CVPR 2016).  Here only rows are summed, which lie in long runs;
 the columns of a window are copied to patches, as in ``convolution.py``.  What is added up lies one
 element behind the other: NumPy takes three times as long for runs of less than 8192 elements.
+Kernels in C, where they are there, take the sums in one pass.
 
 Sums may be infinite, or not a number, where some of what is summed is so, and the result is then
 found in another way.
@@ -13,10 +14,12 @@ found in another way.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..ground.extension import ExtensionPoint
 from ..opdef.prepared import carved, size_of_carved
 from . import threads
 from .finite import is_finite
@@ -31,6 +34,8 @@ TILE_BYTES = 1 << 21  #: of what is worked on at a time
 LINE = 16  #: elements that go unused behind each row of patches
 INNER = (1, 2, 3, 0)
 FOUR = np.array(4, np.float32)
+#: has what ``backend/native/tiles.py`` has
+KERNELS: ExtensionPoint[Any] = ExtensionPoint("kernels of tiles")
 #: what a number of an image costs, one of a result, and one of a filter, as multiplications
 ADDED, RESULT, TURNED = 14, 14, 400
 
@@ -49,6 +54,29 @@ def pays(g: Any, dtype: Any) -> bool:
     saved = (3 * g.rows - PLANES * tiles) * per_row * g.channels * g.filters * g.k1
     spent = g.rows * per_row * (ADDED * g.channels + RESULT * g.filters)
     return saved > spent + TURNED * g.channels * g.filters * g.k1
+
+
+@lru_cache(maxsize=1024)
+def _sizes(*sizes: int) -> Any:
+    return np.array(sizes, np.int64)
+
+
+def _sum_rows(pair: int, d: Any, a: Any, b: Any) -> None:
+    """Two planes ``a`` of the rows ``d`` of tiles; ``b`` is as large, to work in."""
+    if pair == 0:
+        np.subtract(d[:2], d[2:4], out=a)
+        np.multiply(a, FOUR, out=a)
+        np.subtract(d[4:], d[2:4], out=b)
+        np.add(a, b, out=a)
+        return
+    if pair == 1:
+        np.subtract(d[3:5], d[1:3], out=b)
+        np.add(b[0], b[0], out=b[0])
+    else:
+        np.multiply(d[1:3], FOUR, out=b)
+        np.subtract(d[3:5], b, out=b)
+    np.add(b[1], b[0], out=a[0])
+    np.subtract(b[1], b[0], out=a[1])
 
 
 class _Block:
@@ -70,8 +98,11 @@ class _Block:
         #: rows 0 to 5 of each tile of the padded image
         self.rows: Any = part(rows, PLANES, g.channels, count, padded, samples)
         self.sums: Any = part(sums, 4, g.channels, count, padded, samples)
-        patches = part(patches, 2, g.channels * g.k1, count * per_row + LINE)
-        self.patches: Any = patches[:, :, : count * per_row]
+        pitch = count * per_row + LINE
+        self.all_patches: Any = part(patches, 2, g.channels * g.k1, pitch)
+        self.patches: Any = self.all_patches[:, :, : count * per_row]
+        #: what kernels have to know of it
+        self.row = g.channels, count, padded * samples, g.k1, g.d1 * samples, per_row, pitch
         #: [plane, filter, tile, column and sample]
         self.products: Any = part(products, PLANES + 2, g.filters, count, per_row)
         shape = (2, g.channels, g.k1, count, g.columns, samples)
@@ -161,23 +192,12 @@ class TileRoom:
     def _patches(self, image: Any, first: int, block: _Block) -> Iterator[Any]:
         """The patches of two planes of a block after the other: [plane, patch element, position]"""
         self._take(image, first, block)
-        d, a, b = block.rows, block.sums[:2], block.sums[2:]
+        d, a, b, kernels = block.rows, block.sums[:2], block.sums[2:], KERNELS.get()
         for pair in range(3):
-            if pair == 0:
-                np.subtract(d[:2], d[2:4], out=a)
-                np.multiply(a, FOUR, out=a)
-                np.subtract(d[4:], d[2:4], out=b)
-                np.add(a, b, out=a)
-            elif pair == 1:
-                np.subtract(d[3:5], d[1:3], out=b)
-                np.add(b[0], b[0], out=b[0])
-            else:
-                np.multiply(d[1:3], FOUR, out=b)
-                np.subtract(d[3:5], b, out=b)
-            if pair:
-                np.add(b[1], b[0], out=a[0])
-                np.subtract(b[1], b[0], out=a[1])
-            np.copyto(block.copies, block.windows)
+            given = block.rows, _sizes(pair, *block.row), block.all_patches
+            if not (self.geometry.s1 == 1 and kernels.computed("tile_patches", given)):
+                _sum_rows(pair, d, a, b)
+                np.copyto(block.copies, block.windows)
             yield block.patches
 
     def convolve(self, image: Any, filter: Any, result: Any) -> bool:
@@ -191,6 +211,7 @@ class TileRoom:
         rows = filter.transpose(2, 0, 1, 3).reshape(3, -1)
         np.matmul(FILTER, rows, out=self.weights.reshape(PLANES, -1))
         inner, flat = image.transpose(INNER), result.reshape(*result.shape[:2], -1)
+        kernels = KERNELS.get()
 
         def part(number: int, worker: int) -> None:
             first, block = self._block(number, worker)
@@ -198,7 +219,9 @@ class TileRoom:
             for pair, patches in enumerate(self._patches(inner, first, block)):
                 planes = slice(2 * pair, 2 * pair + 2)
                 np.matmul(self.weights[planes], patches, out=products[planes])
-            self._sum(block.products, flat[:, ROWS * first :])
+            sizes = _sizes(*flat.shape, first, block.products.shape[2])
+            if not kernels.computed("tile_rows", (block.products, sizes, result)):
+                self._sum(block.products, flat[:, ROWS * first :])
 
         threads.each(part, self.blocks, self.workers, blas=True)
         return is_finite(result)
@@ -233,6 +256,16 @@ class TileRoom:
         """
         y, a, b = np.split(block.products, [ROWS, ROWS + 2])
         count, filters = y.shape[2], len(cotangent)
+        planes = a.reshape(2, filters, -1)
+        if cotangent.shape[1] % ROWS == 0:
+            kernels = KERNELS.get()
+            sizes = [_sizes(pair, *cotangent.shape, first, count) for pair in range(3)]
+            if kernels.computed("tile_planes", (cotangent, sizes[0], a)):
+                yield planes
+                for pair in (1, 2):
+                    kernels.computed("tile_planes", (cotangent, sizes[pair], a))
+                    yield planes
+                return
         for k, rows in enumerate(y):
             there = cotangent[:, ROWS * first + k : ROWS * (first + count) : ROWS]
             np.copyto(rows[:, : there.shape[1]], there)
@@ -247,7 +280,7 @@ class TileRoom:
                 np.add(y[:2], y[2:], out=b)
             np.add(b[0], b[1], out=a[0])
             np.subtract(b[0], b[1], out=a[1])
-            yield a.reshape(2, filters, -1)
+            yield planes
 
     def filter_cotangent(self, image: Any, cotangent: Any, parts: int) -> Any:
         """The cotangent of filters, [filter, channel, row, column]; None where it is none.
