@@ -20,6 +20,7 @@ from .chain_nodes import ElementwiseChain, node_of, nodes_of, row_of
 from .chain_run import ChainRooms, ChainRun
 
 LEAST = 1 << 18  #: bytes of a value from which on it is cut
+REPEATED = 1 << 19  #: from which on rows are repeated for it, which takes a piece by itself
 ROOM = 1 << 20  #: bytes of all pieces that are worked on at a time, about
 SMALLEST, LARGEST = 1 << 14, 1 << 17  #: bytes of a piece
 MOST_ARRAYS = 16
@@ -115,7 +116,10 @@ def _fits(value: Any, result: Any) -> bool:
     """Whether an operand has the elements of the result, those of its rows, or one."""
     if value.kind is not Kind.LOD_TENSOR or value.dtype != result.dtype or value.layout is not None:
         return False
-    return value.size == 1 or _repeated([value], *result.stored) is not None
+    if value.size == 1 or value.shape == result.shape:
+        return True
+    is_large = result.size * result.dtype.itemsize >= REPEATED
+    return is_large and _repeated([value], *result.stored) is not None
 
 
 def _repeated(values: Sequence[Any], shape: Any, dtype: Any) -> int | None:

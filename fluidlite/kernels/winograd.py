@@ -37,7 +37,7 @@ FOUR = np.array(4, np.float32)
 #: has what ``backend/native/tiles.py`` has
 KERNELS: ExtensionPoint[Any] = ExtensionPoint("kernels of tiles")
 #: what a number of an image costs, one of a result, and one of a filter, as multiplications
-ADDED, RESULT, TURNED = 14, 14, 400
+ADDED, RESULT, TURNED = 14, 14, 500
 
 
 def pays(g: Any, dtype: Any) -> bool:

@@ -58,7 +58,7 @@ def test_values_that_lie_in_another_order_are_computed_as_they_lie():
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2]])
 def test_rows_are_repeated_in_the_pieces(order, dtype):
-    shapes = {"x": [13, 101, 60], "bias": [60], "gain": [1, 1, 60], "power": [1]}
+    shapes = {"x": [26, 101, 60], "bias": [60], "gain": [1, 1, 60], "power": [1]}
     given = {name: fluid.data(name, shape, dtype) for name, shape in shapes.items()}
     x = layers.transpose(given["x"], order)
     y = layers.elementwise_add(x * given["gain"], given["bias"], axis=2)
