@@ -197,6 +197,18 @@ class KernelLibrary:
         """
         return None
 
+    @property
+    def remembers(self) -> bool:
+        """Whether it keeps which groups were found, for processes to come."""
+        return False
+
+    def recalled(self, key: str) -> str:
+        """A text that was kept by a key; empty if there is none."""
+        return ""
+
+    def remember(self, key: str, text: str) -> None:
+        """Keep a text by a key."""
+
     def kernels(
         self, sources: Sequence[Any], specs: Sequence[Sequence[Any]], team: int | None = None
     ) -> list[Prepared | None]:

@@ -1,5 +1,7 @@
 """Libraries of kernels, kept on disk.
 
+Beside them are notes, of what took long to find out about programs.
+
 Each kernel is in a file named after its source, the compiler and the processor, which may be the
 library of some that were made at once, under one name for each; beside it stands a digest of the
 file, so that one that was cut short, or that somebody else wrote, is not loaded.
@@ -22,6 +24,7 @@ from .kernel import Kernel, opened
 from .lazy import lazy
 
 KEPT = 64 << 20  #: bytes of libraries that are kept on disk
+NOTES_KEPT = 200  #: notes that are kept
 MAKING = "making-"  #: begins the names of folders where kernels are made
 ABANDONED = 1200  #: seconds after which nobody works in such a folder any more
 
@@ -112,6 +115,30 @@ class KernelCache:
             return Kernel(*functions, name)
         except (OSError, ValueError, AttributeError):
             return None
+
+    def noted(self, key: str) -> str:
+        """The text of a note; empty if there is none that can be trusted."""
+        assert self.folder is not None
+        path = self.folder / f"{key}.note"
+        try:
+            return path.read_text(encoding="ascii") if is_ours(path) else ""
+        except (OSError, ValueError):
+            return ""
+
+    def note(self, key: str, text: str) -> None:
+        """Keep a note; of many, those that were made last."""
+        assert self.folder is not None
+        folder = None
+        with contextlib.suppress(OSError):
+            folder = Path(self.new_folder())
+            note = folder / f"{key}.note"
+            note.write_text(text, encoding="ascii")
+            notes = sorted(self.folder.glob("*.note"), key=lambda path: path.stat().st_mtime)
+            for path in notes[: max(0, len(notes) - NOTES_KEPT + 1)]:
+                path.unlink(missing_ok=True)
+            os.replace(note, self.folder / note.name)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def make_room(self) -> None:
         """Remove the libraries that were used longest ago, where there is too much, and what

@@ -81,6 +81,19 @@ class NativeKernels(KernelLibrary):
         """What some instructions compute together; None where that is not one loop."""
         return self._groups.of(members, outputs, before)
 
+    @property
+    def remembers(self) -> bool:
+        """Whether there is a folder of kernels."""
+        return self._compiler.cache.folder is not None
+
+    def recalled(self, key: str) -> str:
+        """A text that was kept beside kernels; empty if there is none."""
+        return self._compiler.cache.noted(key)
+
+    def remember(self, key: str, text: str) -> None:
+        """Keep a text beside kernels."""
+        self._compiler.cache.note(key, text)
+
     def kernels(
         self,
         sources: Sequence[KernelSource],

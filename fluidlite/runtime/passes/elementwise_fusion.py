@@ -16,6 +16,7 @@ from ...opdef.prepared import KernelLibrary, Scratch
 from ...opdef.view_analysis import look_of
 from ..graph import Graph, Instruction
 from ..value import Value
+from . import kept_groups
 from .form import Context, Pass
 
 MOST = 48  #: instructions of one group
@@ -59,10 +60,7 @@ class _Fusion:
         order = list(self._graph)
         self._numbers = {instruction: k for k, instruction in enumerate(order)}
         self._places = {instruction: float(k) for k, instruction in enumerate(order)}
-        for instruction in order:
-            if self._fits(instruction):
-                self._add(instruction)
-        self._join_what_is_cut()
+        self._group(order)
         groups = [g for g in dict.fromkeys(self._groups.values()) if self._pays(g)]
         specs = [[v.stored for v in group.outputs] for group in groups]
         sources = [group.made.source for group in groups if group.made is not None]
@@ -75,6 +73,44 @@ class _Fusion:
         if fused:
             self._graph.reorder(sorted(self._graph, key=self._position))
         return bool(fused)
+
+    def _group(self, order: Sequence[Instruction]) -> None:
+        """Put instructions into groups: those that were found for the same before, or by trying."""
+        key, library = "", self._library
+        if len(order) >= kept_groups.FEWEST and library.remembers:
+            key = kept_groups.key_of(order, self._context.composed, library.most_arrays, MOST)
+            kept = kept_groups.from_text(library.recalled(key), len(order))
+            if kept is not None and self._takes(order, kept):
+                return
+        for instruction in order:
+            if self._fits(instruction):
+                self._add(instruction)
+        self._join_what_is_cut()
+        if key:
+            found = dict.fromkeys(self._groups.values())
+            numbers = ((g.place, [self._numbers[each] for each in g.members]) for g in found)
+            library.remember(key, kept_groups.as_text(numbers))
+
+    def _takes(self, order: Sequence[Instruction], kept: kept_groups.Kept) -> bool:
+        """Take groups that were kept, if they are groups here."""
+        for place, numbers in kept:
+            members = [order[number] for number in numbers]
+            group, inside = _Group(members, place), set(members)
+            made = [value for member in members for value in member.results]
+            group.outputs = self._views.read_outside(made, inside)
+            fits = len(members) <= MOST and all(map(self._fits, members))
+            group.made = self._library.group(members, group.outputs) if fits else None
+            if group.made is None:
+                break
+            group.inputs = group.made.inputs
+            self._put(group)
+        else:
+            bounds = [(g.place, self._bounds(g)) for g in dict.fromkeys(self._groups.values())]
+            if all(found and found[0] < place < found[1] for place, found in bounds):
+                return True
+        self._groups.clear()
+        self._places = {instruction: float(k) for instruction, k in self._numbers.items()}
+        return False
 
     def _position(self, instruction: Instruction) -> tuple[float, int]:
         """Where an instruction goes: what shows elements of a value behind what makes that, and
@@ -204,14 +240,16 @@ class _Fusion:
         if group.made is None:
             return None
         group.inputs = group.made.inputs
-        place = self._place(group, inside)
-        if place is None:
+        bounds = self._bounds(group)
+        if bounds is None:
             return None
-        group.place = place
+        first, last = bounds
+        group.place = (first + min(last, first + 1)) / 2
         return group
 
-    def _place(self, group: _Group, inside: set[Instruction]) -> float | None:
-        """Where a group may stand; None where there is no such place."""
+    def _bounds(self, group: _Group) -> tuple[float, float] | None:
+        """Between which places a group may stand; None where there is no place."""
+        inside = set(group.members)
         source = self._views.source
         if not inside.isdisjoint(source(value).producer for value in group.inputs):
             return None  # it would read what it makes
@@ -223,8 +261,7 @@ class _Fusion:
         users = [user for value in group.outputs for user in self._views.readers(value)]
         places = [self._places[u] for u in users if u in self._places and u not in inside]
         last = min(places, default=first + 1)
-        place = (first + min(last, first + 1)) / 2
-        return place if first < place < last else None
+        return (first, last) if first < (first + min(last, first + 1)) / 2 < last else None
 
     def _pays(self, group: _Group) -> bool:
         """Whether one loop is better than the instructions by themselves."""

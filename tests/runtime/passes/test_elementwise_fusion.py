@@ -38,6 +38,8 @@ return "y"=%4
 class Pretending(NativeKernels):
     """A library that has a kernel for some of the groups: those of the given numbers."""
 
+    remembers = False
+
     def __init__(self, which):
         super().__init__(None, False)
         self._which = which

@@ -1,0 +1,106 @@
+"""What decides how the instructions of a graph are grouped, as a key of what was found before.
+
+To find groups takes many tries.  A later process that plans the same need not try: by the key it
+finds which instructions were together, and looks only whether they are a group.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+from ..graph import Instruction
+
+FORM = 1  #: of the keys; another one where groups are found in another way
+FEWEST = 100  #: instructions of a graph from which on groups are kept
+#: of each group its place and the numbers of its instructions
+Kept = list[tuple[float, list[int]]]
+
+
+def key_of(order: Sequence[Instruction], composed: Collection[Instruction], *more: Any) -> str:
+    """What graphs have in common whose groups are the same.
+
+    Args:
+        order: the instructions.
+        composed: those whose kernel does more than their operator says.
+        more: what else decides it.
+    """
+    return _Key(order, composed, (FORM, *more)).text
+
+
+class _Key:
+    def __init__(
+        self, order: Sequence[Instruction], composed: Collection[Instruction], more: Any
+    ) -> None:
+        self._places = {instruction: k for k, instruction in enumerate(order)}
+        self._composed = composed
+        self._numbers: dict[int, int] = {}
+        self._operators: dict[int, Any] = {}
+        self._layouts: dict[Any, Any] = {}
+        made = blake2b(repr(more).encode(), digest_size=16)
+        for instruction in order:
+            made.update(repr(self._about(instruction)).encode("utf-8", "surrogatepass"))
+        self.text: str = made.hexdigest()
+
+    def _about(self, it: Instruction) -> tuple[Any, ...]:
+        """All of an instruction that decides whether it is in a group, and in which."""
+        kernel = it.kernel
+        working = None if kernel is None else type(kernel.scratch).__name__
+        flags = it.draws, bool(it.bodies), it in self._composed, it.is_backward, it.rematerializes
+        operands = [self._value(each) for each in it.operands]
+        made = [(slot, self._value(each)) for slot, each in it.outs.items()]
+        return self._operator(it), it.slots, it.variant, it.phase, working, flags, operands, made
+
+    def _operator(self, it: Instruction) -> Any:
+        shared = it.typed or it.fused
+        if shared is None:
+            return it.op.type
+        if id(shared) not in self._operators:
+            fused = it.fused
+            if fused is None:
+                found: Any = repr(it.op)
+            else:
+                found = repr((fused.consumer.op, fused.producer.op, fused.slot, fused.takes))
+            self._operators[id(shared)] = found
+        return self._operators[id(shared)]
+
+    def _value(self, value: Any) -> Any:
+        """The number of a value; at first with what it is like, and who reads it."""
+        if value is None or isinstance(value, list):
+            return None if value is None else [self._value(each) for each in value]
+        known = self._numbers.get(value.number)
+        if known is not None:
+            return known
+        self._numbers[value.number] = len(self._numbers)
+        number = None
+        if value.constant is not None and value.size == 1:
+            number = value.constant.reshape(()).item()
+        readers = [self._places.get(user) for user in value.users]
+        like = value.shape, str(value.dtype), int(value.kind), self._layout(value.layout)
+        return (*like, value.constant is None, number, value.is_output, readers)
+
+    def _layout(self, layout: Any) -> Any:
+        if layout is None:
+            return None
+        if layout not in self._layouts:
+            about = repr(layout), layout.padded, layout.order, layout.block
+            self._layouts[layout] = len(self._layouts), about
+        return self._layouts[layout]
+
+
+def as_text(groups: Iterable[tuple[float, Sequence[int]]]) -> str:
+    """Groups as they are kept."""
+    return json.dumps([[place, list(numbers)] for place, numbers in groups])
+
+
+def from_text(text: str, count: int) -> Kept | None:
+    """Groups that were kept, of so many instructions; None where they are none."""
+    try:
+        groups = [(float(place), list(map(int, numbers))) for place, numbers in json.loads(text)]
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return None
+    numbers = [number for _, group in groups for number in group]
+    fits = len(set(numbers)) == len(numbers) and all(0 <= each < count for each in numbers)
+    return groups if fits and all(group for _, group in groups) else None
