@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,6 +13,14 @@ from . import state
 _WORD = 0xFFFFFFFFFFFFFFFF
 #: how many executors there have been: each draws other random numbers
 _executors: state.StateSlot[itertools.count[int]] = state.slot("executors made", itertools.count)
+
+
+class RandomStream(Protocol):
+    """Gives a source of random numbers for an operator, called with its own seed."""
+
+    standing: Any  #: where it stands; to be set, too
+
+    def __call__(self, own: int) -> Any: ...
 
 
 class Seed:
@@ -32,7 +39,7 @@ class Seed:
         self.orders: np.random.Generator | None = None
         #: what every program draws from in turn, called with an operator's own seed; None where
         #: each run of one has numbers of its own
-        self.stream: Callable[[int], np.random.Generator] | None = None
+        self.stream: RandomStream | None = None
         if is_given:
             self.orders = np.random.default_rng(number & _WORD)
 

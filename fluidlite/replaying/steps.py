@@ -28,6 +28,7 @@ from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
 from ..runtime.executor import Executor
 from ..scope import Scope
+from .drawing import DrawsInTurn
 from .recording import OptimizerUpdate, Reason, StepTracer, traced_by
 from .watching import CallWatch, Surroundings, Unwatchable
 
@@ -284,13 +285,6 @@ class _HeardGenerator(Generator):
         self._heard.initial = seed
 
 
-class _DrawsInTurn(Executor):
-    """An executor whose operators draw from the stream of eager ones, as the step itself does."""
-
-    def _stream(self) -> Callable[[int], Any] | None:
-        return lambda own: generator.get()(own)
-
-
 def _drawn() -> bytes:
     """Where the streams of random numbers of NumPy and of Python stand."""
     return pickle.dumps((np.random.get_state(), random.getstate()))
@@ -386,9 +380,9 @@ class StepPlan:
         self._states = {n: t for n, t in self._states.items() if n in read}
         self._read = read
         feeds = [n for n in program.global_block().vars if n in read and _is_fed(n)]
-        self._draws = any(lookup(op.type).random for op in program.global_block().ops)
-        exe = _DrawsInTurn(backend="numpy") if self._draws else Executor()
-        self._run = exe.prepare(program, feeds, fetches, Scope())
+        draws = any(lookup(op.type).random for op in program.global_block().ops)
+        self._exe = DrawsInTurn(backend="numpy") if draws else Executor()
+        self._run = self._exe.prepare(program, feeds, fetches, Scope())
 
     # -- what a plan is made of --------------------------------------------------------------------
 
@@ -477,7 +471,9 @@ class StepPlan:
             for rate in update.rates:
                 if rate.name in self._read:
                     feed[rate.name] = rate.array(held)
-        standing = generator.get().standing if self._draws else None
+        standing = None
+        if isinstance(self._exe, DrawsInTurn):
+            standing = self._exe.standing = generator.get().standing
         try:
             fetched = self._run(feed)
         except Exception:  # which the step itself gives, in its own words

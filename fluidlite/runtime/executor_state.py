@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -12,7 +12,7 @@ from ..errors import ClosedError
 from ..ground.allocator import give_back_freed_memory
 from ..ground.place import Place
 from ..ground.protected import answers
-from ..ground.seeding import next_executor
+from ..ground.seeding import RandomStream, next_executor
 from ..ir.program import Program
 from ..profiler import Profile, active
 from .engine import chosen
@@ -84,7 +84,7 @@ class ExecutorState:
         now = RunState(self._number, self._stream()) if known is None else known.renewed()
         return now if now is known else program.remembered.keep(self._token, now)
 
-    def _stream(self) -> Callable[[int], Any] | None:
+    def _stream(self) -> RandomStream | None:
         """What random operators of all programs draw from in turn; None where seeds say it."""
         return None
 

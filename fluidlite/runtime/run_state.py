@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import ref
 
 from ..errors import FetchTypeError
 from ..ground.callsite import CallSite, warn
-from ..ground.seeding import seeds
+from ..ground.seeding import RandomStream, seeds
 from ..ir.declared import described, is_the_same
 from ..ir.operator import Operator
 from ..ir.program import Program
@@ -90,7 +90,7 @@ class RunState:
         stream: what random operators draw from in turn; None for the seeds'.
     """
 
-    def __init__(self, number: int, stream: Callable[[int], Any] | None = None) -> None:
+    def __init__(self, number: int, stream: RandomStream | None = None) -> None:
         self._number, self._stream = number, stream
         self._seed = seeds.get()
         #: how often the program was run
@@ -128,7 +128,7 @@ class RunState:
         own = self._seed.of_executor(self._number) if self.seed is None else self.seed
         return program.random_seed or own
 
-    def stream_of(self, program: Program) -> Callable[[int], Any] | None:
+    def stream_of(self, program: Program) -> RandomStream | None:
         """What random operators of the program draw from in turn; None where each has numbers of
         its own.
         """

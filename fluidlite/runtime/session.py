@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import FluidError, NonFiniteError, OpError
 from ..ground.process_group import groups
+from ..ground.seeding import RandomStream
 from ..ground.values import arrays_in
 from ..ir.analysis import writes_of
 from ..ir.operator import Operator, located
@@ -60,7 +61,7 @@ class Session:
     #: those that rewrite plans; what ``FLUIDLITE_PASSES`` says when None
     passes: tuple[Pass, ...] | None = None
     #: what random operators draw from in turn, in place of the seed
-    stream: Callable[[int], Any] | None = None
+    stream: RandomStream | None = None
     #: the segment whose late updates are left to the caller in its first run
     defers: Segment | None = None
 
@@ -161,13 +162,15 @@ class Session:
             self._run_both(segment, function, env)
         else:
             group = groups.get()
-            sent = group.position
+            sent, standing = group.position, self._standing(function)
             try:
                 self._call(function, env, segment is self.defers)
             except KernelDeclined:  # for these values; others may be computed as compiled
+                self._go_back(standing)
                 group.repeat_from(sent)
                 self._interpret(segment, env, self.profile)
             except Exception as error:  # the steps one by one say which of them fails
+                self._go_back(standing)
                 group.repeat_from(sent)
                 self._interpret(segment, env, self.profile)
                 give_up(segment, function, error)
@@ -198,6 +201,16 @@ class Session:
             self.profile.add_kernels(begin, ends, function.order)
         else:
             self.pending = function(env, self._draw, defers=defers)
+
+    def _standing(self, function: CompiledSegment) -> Any:
+        """Where the stream stands that a function draws from; None if it draws from none."""
+        draws = self.stream is not None and any(each.draws for each in function.order)
+        return self.stream.standing if draws and self.stream is not None else None
+
+    def _go_back(self, standing: Any) -> None:
+        """Draw again what was drawn behind where a stream stood."""
+        if standing is not None and self.stream is not None:
+            self.stream.standing = standing
 
     def _run_both(self, segment: Segment, function: CompiledSegment, env: Environment) -> None:
         """Run steps one by one and as a function; go on with what the function computes.

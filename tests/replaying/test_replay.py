@@ -14,6 +14,8 @@ import pytest
 import fluidlite as fluid
 from fluidlite import paddle
 from fluidlite.errors import FluidError
+from fluidlite.opdef.prepared import KernelDeclined
+from fluidlite.runtime.compile import CompiledSegment
 
 nn = paddle.nn
 Body = Callable[..., Callable[..., Any]]
@@ -419,6 +421,40 @@ def test_a_plan_that_fails_has_drawn_nothing() -> None:
         found = step(x)
     paddle.seed(5)
     assert float(found) == float(nn.functional.dropout(x, 0.5).sum())
+
+
+def test_a_plan_whose_kernels_decline_draws_once(monkeypatch: Any) -> None:
+    declines: list[bool] = []
+    executable = CompiledSegment._executable
+
+    def made(segment: Any, *lines: Any) -> Any:
+        def run(*given: Any, **more: Any) -> Any:
+            results = computed(*given, **more)
+            if declines:
+                declines.append(True)
+                raise KernelDeclined
+            return results
+
+        computed = executable(segment, *lines)
+        return run
+
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")  # others come later
+    monkeypatch.setattr(CompiledSegment, "_executable", made)
+
+    def dropped(x: Any) -> Any:
+        with paddle.no_grad():
+            return paddle.tanh(paddle.exp(nn.functional.dropout(x, 0.5) * 2.0) * 0.1) + 1.0
+
+    x, step = paddle.ones([50]), fluid.replay(dropped)
+    for _ in range(6):
+        step(x)
+    declines.append(True)
+    state = paddle.get_rng_state()
+    found = [step(x).numpy() for _ in range(2)]
+    paddle.set_rng_state(state)
+    for each in found:
+        np.testing.assert_allclose(each, dropped(x).numpy(), rtol=1e-6)
+    assert step.replayed == 5 and len(declines) > 4
 
 
 def test_a_graph_that_goes_on_behind_the_step_is_not_cut() -> None:
