@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -219,7 +218,12 @@ class Session:
             OpError: they disagree.
         """
         group = groups.get()
-        repeat = partial(group.repeat_from, group.position)
+        sent, standing = group.position, self._standing(function)
+
+        def repeat() -> None:
+            self._go_back(standing)
+            group.repeat_from(sent)
+
         inputs = {name: env[name] for name in segment.reads}
         mine = dict(inputs)
         failure = None
