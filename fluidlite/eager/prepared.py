@@ -116,13 +116,13 @@ def drawing_from(stream: Generator) -> Iterator[None]:
     Args:
         stream: which.
     """
-    inside = generator.guard(stream)  # kernels run in a context of their own
+    before = thread.run(generator.covering)  # kernels run in a context of their own
     with generator.guard(stream):
-        thread.run(inside.__enter__)
-        try:
+        try:  # an interrupt may come anywhere
+            thread.run(generator.cover, stream)
             yield
         finally:
-            thread.run(inside.__exit__, None, None, None)
+            thread.run(generator.cover, before)
 
 
 class BoundOperator:

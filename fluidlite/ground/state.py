@@ -59,11 +59,19 @@ class StateSlot(Generic[T]):
     def guard(self, value: T) -> Iterator[T]:
         """Cover the value for the current thread."""
         before = self._covered.get()
-        self._covered.set(value)
-        try:
+        try:  # an interrupt may come anywhere
+            self._covered.set(value)
             yield value
         finally:
             self._covered.set(before)
+
+    def covering(self) -> T | None:
+        """The value that the innermost guard of this thread set; None without one."""
+        return self._covered.get()
+
+    def cover(self, value: T | None) -> None:
+        """Cover the value for the current thread, or with None uncover it."""
+        self._covered.set(value)
 
     @property
     def is_covered(self) -> bool:
