@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..eager.engine import gradients_of, tensors_in
 from ..eager.mode import enable_grad
-from ..eager.prepared import Generator, generator
+from ..eager.prepared import Generator, drawing_from
 from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError
 from .comparing import Comparing
@@ -25,17 +24,6 @@ def takes_tensors(inputs: Any) -> bool:
         inputs = list(inputs.values())
     listed = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     return any(isinstance(each, TensorCore) for each in listed)
-
-
-@contextmanager
-def _restarted(seed: int) -> Iterator[None]:
-    """Random operators draw what follows from a seed; afterwards the stream goes on."""
-    # not a guard of the slot: kernels run in a context of their own, which would not see it
-    before = generator.switch(Generator(seed))
-    try:
-        yield
-    finally:
-        generator.switch(before)
 
 
 class EagerCheck:
@@ -111,7 +99,7 @@ class EagerCheck:
         sources = [tensors[name] for name in self._sources]
         for each in sources:
             each.stop = False
-        with _restarted(self._seed), enable_grad():
+        with drawing_from(Generator(self._seed)), enable_grad():
             outs = tensors_in("what the function returns", self._function(*tensors.values()))
             for out in outs:
                 if not is_continuous(dense(out.array)):

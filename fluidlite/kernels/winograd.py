@@ -8,7 +8,8 @@ element behind the other: NumPy takes three times as long for runs of less than 
 Kernels in C, where they are there, take the sums in one pass.
 
 Sums may be infinite, or not a number, where some of what is summed is so, and the result is then
-found in another way.
+found in another way.  So it is where rows are zero: what follows from nothing but zeros is zero, as
+who looks for the field that an element sees relies on, and sums of other rows would leave rounding.
 """
 
 from __future__ import annotations
@@ -59,6 +60,12 @@ def pays(g: Any, dtype: Any) -> bool:
 @lru_cache(maxsize=1024)
 def _sizes(*sizes: int) -> Any:
     return np.array(sizes, np.int64)
+
+
+def _has_zero_rows(images: Any) -> bool:
+    """Whether some images [image, channel, row, column] have a row of zeros in all channels."""
+    found = np.nonzero(~images[..., 0].any(axis=1))  # few, if any
+    return not images.transpose(0, 2, 1, 3)[found].any(axis=(1, 2)).all()
 
 
 def _sum_rows(pair: int, d: Any, a: Any, b: Any) -> None:
@@ -208,6 +215,8 @@ class TileRoom:
             filter: [filter, channel, row, column].
             result: what to write to, [filter, row, column, sample].
         """
+        if _has_zero_rows(image) or not filter.any(axis=(0, 1, 3)).all():
+            return False
         rows = filter.transpose(2, 0, 1, 3).reshape(3, -1)
         np.matmul(FILTER, rows, out=self.weights.reshape(PLANES, -1))
         inner, flat = image.transpose(INNER), result.reshape(*result.shape[:2], -1)

@@ -176,6 +176,24 @@ def test_what_is_not_finite_stays_in_its_place_in_tiles(bad, place, type, monkey
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5)
 
 
+@pytest.mark.parametrize("type", MAPS[:2])
+def test_what_sees_only_zeros_is_zero_in_tiles(type, monkeypatch):
+    always_in_tiles(monkeypatch)
+    function, kernel, given = convolving(type, *THREE_ROWS[0])
+    seen = given[0].astype("f")
+    seen[:, :, :3] = seen[:, :, 4:] = 0
+    given = seen, given[1].astype("f")
+    np.testing.assert_array_equal(ran(kernel, given) == 0, function(*given) == 0)
+    image, filter = convolving(type, *THREE_ROWS[0])[2]
+    filter[:, :, 2] = 0
+    given = image.astype("f"), filter.astype("f")
+    other = given[0].copy()
+    other[:, :, -1] += 1000
+    changed = (ran(kernel, given) != ran(kernel, (other, given[1]))).any((0, 1, 3))
+    exact = (function(*given) != function(other, given[1])).any((0, 1, 3))
+    np.testing.assert_array_equal(changed, exact)
+
+
 @pytest.mark.parametrize(
     "image, filter, geometry",
     [
