@@ -158,7 +158,9 @@ class TileRoom:
     def _steps(g: Any, dtype: Any, workers: int) -> tuple[int, int]:
         """How many tiles there are, and how many are worked on at a time: each worker has some."""
         tiles = -(-g.rows // ROWS)
-        step = max(1, min(-(-tiles // workers), TILE_BYTES // (sum(_Block.sizes(g, 1)) * dtype.itemsize)))
+        step = max(
+            1, min(-(-tiles // workers), TILE_BYTES // (sum(_Block.sizes(g, 1)) * dtype.itemsize))
+        )
         return tiles, -(-tiles // -(-tiles // step))  # all blocks alike
 
     @classmethod
