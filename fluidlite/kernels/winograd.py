@@ -145,7 +145,7 @@ class TileRoom:
         #: [plane, filter, patch element]
         self.weights: Any
         self.weights, *rooms = carved(memory, *self._wanted(g, np.dtype(dtype), workers))
-        self.tiles, self.step = self._steps(g, np.dtype(dtype), workers)
+        self.tiles, self.step = self._steps(g, np.dtype(dtype))
         self.blocks: int = -(-self.tiles // self.step)
         counts = {self.step, self.tiles - (self.blocks - 1) * self.step}
         self._work = [
@@ -155,18 +155,19 @@ class TileRoom:
         self.workers: int = len(self._work)
 
     @staticmethod
-    def _steps(g: Any, dtype: Any, workers: int) -> tuple[int, int]:
-        """How many tiles there are, and how many are worked on at a time: each worker has some."""
+    def _steps(g: Any, dtype: Any) -> tuple[int, int]:
+        """How many tiles there are, and how many are worked on at a time: not all, since there may
+        be two threads; and whatever their number, so that sums are the same.
+        """
         tiles = -(-g.rows // ROWS)
-        step = max(
-            1, min(-(-tiles // workers), TILE_BYTES // (sum(_Block.sizes(g, 1)) * dtype.itemsize))
-        )
+        most = TILE_BYTES // (sum(_Block.sizes(g, 1)) * dtype.itemsize)
+        step = max(1, min(-(-tiles // 2), most))
         return tiles, -(-tiles // -(-tiles // step))  # all blocks alike
 
     @classmethod
     def _wanted(cls, g: Any, dtype: Any, workers: int) -> list[Any]:
         """Shapes and element types of the planes of filters, and of the rooms of each thread."""
-        tiles, step = cls._steps(g, dtype, workers)
+        tiles, step = cls._steps(g, dtype)
         rooms = [((size,), dtype) for size in _Block.sizes(g, step)]
         weights = (PLANES, g.filters, g.channels * g.k1), dtype
         return [weights, *rooms * min(workers, -(-tiles // step))]
