@@ -1,7 +1,10 @@
 """Kernels of rows and elements at numbers, held against NumPy's calls."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from shares import shared
 
 import fluidlite as fluid
 from fluidlite import paddle
@@ -224,10 +227,11 @@ def _segments(how, width, dtype, kind="int64"):
     return numbers, rows, slopes
 
 
-@pytest.mark.parametrize("kind", ["int32", "int64"])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("width", [(2,), (5,), (4, 3)])
-@pytest.mark.parametrize("how", ["sum", "mean", "max", "min"])
+HOWS, WIDTHS = ["sum", "mean", "max", "min"], [(2,), (5,), (4, 3)]
+SEGMENTS = product(HOWS, WIDTHS, ["float32", "float64"], ["int32", "int64"])
+
+
+@pytest.mark.parametrize("how, width, dtype, kind", shared(SEGMENTS))
 def test_segments_are_what_their_rows_make_one_after_the_other(kernels, how, width, dtype, kind):
     numbers, rows, slopes = _segments(how, width, dtype, kind)
     rows[numbers == 7] = -0.0

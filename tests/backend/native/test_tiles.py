@@ -1,7 +1,10 @@
 """Kernels of the sums of rows of convolutions, held against NumPy's."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from shares import shared
 
 from fluidlite.backend.native import tiles
 from fluidlite.ground.dtypes import DType
@@ -40,12 +43,12 @@ def in_tiles(compiler, monkeypatch):
     return done
 
 
-@pytest.mark.parametrize("size", [winograd.TILE_BYTES, 1])
-@pytest.mark.parametrize("image, filter, geometry, missing", CASES)
-@pytest.mark.parametrize("type", ["conv2d", "conv2d_adjoint_filter"])
-def test_kernels_compute_what_numpy_does(
-    in_tiles, type, image, filter, geometry, missing, size, monkeypatch
-):
+TYPES, SIZES = ["conv2d", "conv2d_adjoint_filter"], [winograd.TILE_BYTES, 1]
+
+
+@pytest.mark.parametrize("type, case, size", shared(product(TYPES, CASES, SIZES)))
+def test_kernels_compute_what_numpy_does(in_tiles, type, case, size, monkeypatch):
+    image, filter, geometry, missing = case
     monkeypatch.setattr(winograd, "TILE_BYTES", size)
     rng = np.random.default_rng(3)
     draw = lambda shape: rng.standard_normal(shape).astype("f")
