@@ -188,7 +188,10 @@ class RunState:
         key = (program.revision, wanted)
         plan = self.plans.get(key)
         if plan is not None:
-            self.plans.move_to_end(key)
+            try:
+                self.plans.move_to_end(key)
+            except KeyError:  # another thread has let go of it
+                pass
             return plan
         self._note_growth(program)
         if verified:
@@ -198,8 +201,9 @@ class RunState:
             agree(program)
             self._agreed = program.revision
         if keep:
-            for old in [k for k in self.plans if k[0] != program.revision]:
-                del self.plans[old]
+            for old in [*self.plans]:  # other threads may add some
+                if old[0] != program.revision:
+                    self.plans.pop(old, None)
             self.plans[key] = plan
             while len(self.plans) > PLANS_KEPT:
                 self.plans.popitem(last=False)

@@ -16,6 +16,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.errors import ConcurrentUpdateError, OpError
 from fluidlite.runtime.bound import SWITCHES_AT_JUMPS, bound_call
+from fluidlite.runtime.run_state import PLANS_KEPT, RunState
 
 layers = fluid.layers
 THREADS, STEPS, BETA = 3, 60, 0.9
@@ -118,6 +119,19 @@ def test_nor_do_several_devices():
     exe = fluid.Executor()
     at_once(lambda number, step: exe.run(compiled, fed(), [loss], scope))
     assert steps_done() == THREADS * STEPS
+
+
+def test_threads_may_plan_one_program_at_once():
+    program, known = fluid.default_main_program(), RunState(0)
+    names = [layers.fill_constant([1], "float32", k).name for k in range(PLANS_KEPT + 2)]
+    sys.setswitchinterval(1e-6)
+
+    def plan(number, step):
+        for name in names[number % 2 :: 2] * 5:
+            assert known.plan(program, ((name,), None), True, False)
+
+    at_once(plan)
+    assert len(known.plans) <= PLANS_KEPT + THREADS
 
 
 @pytest.mark.parametrize("way", ["run", "prepared", "looked at"])
