@@ -309,19 +309,13 @@ class PatchMemory:
         """
         g, windows = self.geometry, self.take(image)
         flat = cotangent.reshape(g.filters, -1)
-        bounds = threads.ranges(self.blocks, self.blocks, -(-self.blocks // parts))
-        sums: list[Any] = [None] * len(bounds)
 
-        def part(k: int, worker: int) -> None:
-            for block in range(bounds[k].start, bounds[k].stop):
-                where, patches = self.patches(windows, block, worker)
-                product = np.matmul(patches, flat[:, where].T)
-                sums[k] = product if sums[k] is None else np.add(sums[k], product, out=sums[k])
+        def add(total: Any, block: int, worker: int) -> Any:
+            where, patches = self.patches(windows, block, worker)
+            product = np.matmul(patches, flat[:, where].T)
+            return product if total is None else np.add(total, product, out=total)
 
-        threads.each(part, len(bounds), self.workers, blas=True)
-        total = sums[0]
-        for part_sum in sums[1:]:
-            np.add(total, part_sum, out=total)
+        total = threads.summed(add, self.blocks, parts, self.workers)
         return np.ascontiguousarray(total.T).reshape(g.filters, g.channels, g.k0, g.k1)
 
 

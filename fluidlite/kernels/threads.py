@@ -317,6 +317,31 @@ def ranges(size: int, nbytes: int, part: int | None = None) -> list[slice]:
     return [slice(first, min(first + step, size)) for first in range(0, size, step)]
 
 
+def summed(
+    add: Callable[[Any, int, int], Any], blocks: int, parts: int, workers: int
+) -> np.ndarray[Any, Any]:
+    """The sum over blocks of what each gives; whatever the number of threads, in one order.
+
+    Args:
+        add: called with a sum (None at first), a block and a worker; the sum with the block's part.
+        blocks: how many there are.
+        parts: how many sums are taken at once.
+        workers: how many threads may work.
+    """
+    bounds = ranges(blocks, blocks, -(-blocks // parts))
+    sums: list[Any] = [None] * len(bounds)
+
+    def part(k: int, worker: int) -> None:
+        for block in range(bounds[k].start, bounds[k].stop):
+            sums[k] = add(sums[k], block, worker)
+
+    each(part, len(bounds), workers, blas=True)
+    total: np.ndarray[Any, Any] = sums[0]
+    for part_sum in sums[1:]:
+        np.add(total, part_sum, out=total)
+    return total
+
+
 def outermost(array: Any) -> int:
     """The dimension with the longest steps in memory, among those of several elements."""
     steps = [step if size > 1 else -1 for step, size in zip(array.strides, array.shape)]

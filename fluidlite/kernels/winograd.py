@@ -304,21 +304,18 @@ class TileRoom:
         """
         g, inner = self.geometry, image.transpose(INNER)
         flat = cotangent.reshape(*cotangent.shape[:2], -1)
-        bounds = threads.ranges(self.blocks, self.blocks, -(-self.blocks // parts))
-        sums = [np.zeros((PLANES, g.channels * g.k1, g.filters), cotangent.dtype) for _ in bounds]
 
-        def part(k: int, worker: int) -> None:
-            for number in range(bounds[k].start, bounds[k].stop):
-                first, block = self._block(number, worker)
-                both = zip(self._patches(inner, first, block), self._planes(flat, first, block))
-                for pair, (patches, planes) in enumerate(both):
-                    total = sums[k][2 * pair : 2 * pair + 2]
-                    np.add(total, np.matmul(patches, planes.swapaxes(1, 2)), out=total)
+        def add(total: Any, number: int, worker: int) -> Any:
+            if total is None:
+                total = np.zeros((PLANES, g.channels * g.k1, g.filters), cotangent.dtype)
+            first, block = self._block(number, worker)
+            both = zip(self._patches(inner, first, block), self._planes(flat, first, block))
+            for pair, (patches, planes) in enumerate(both):
+                of_pair = total[2 * pair : 2 * pair + 2]
+                np.add(of_pair, np.matmul(patches, planes.swapaxes(1, 2)), out=of_pair)
+            return total
 
-        threads.each(part, len(bounds), self.workers, blas=True)
-        total = sums[0]
-        for part_sum in sums[1:]:
-            np.add(total, part_sum, out=total)
+        total = threads.summed(add, self.blocks, parts, self.workers)
         rows = np.matmul(FILTER.T, total.reshape(PLANES, -1))
         rows = rows.reshape(3, g.channels, g.k1, g.filters)
         found = np.ascontiguousarray(rows.transpose(3, 1, 0, 2))
