@@ -1,17 +1,56 @@
-"""What plans of steps draw random numbers from."""
+"""What steps draw random numbers from, while they are written down and from a plan."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..eager.prepared import generator
+import numpy as np
+
+from ..eager.prepared import Generator, generator
 from ..ground.seeding import RandomStream
 from ..runtime.executor import Executor
 from ..runtime.run import Run
 from ..runtime.run_state import RunState
 
+if TYPE_CHECKING:
+    from .recording import StepTracer
 
-class _StreamThen:
+
+class HeardGenerator(Generator):
+    """The stream of eager operators, under which a step stays eager that draws outside of them.
+
+    Args:
+        heard: the stream.
+        tracer: of the step.
+    """
+
+    def __init__(self, heard: Generator, tracer: StepTracer) -> None:
+        self._heard, self._tracer = heard, tracer
+
+    def _refuse(self) -> None:
+        if not self._tracer.inside:
+            self._tracer.refuse("random numbers are drawn outside of operators")
+
+    @property
+    def numpy(self) -> np.random.Generator:
+        self._refuse()
+        return self._heard.numpy
+
+    @numpy.setter
+    def numpy(self, stream: np.random.Generator) -> None:
+        self._refuse()
+        self._heard.numpy = stream
+
+    @property
+    def initial(self) -> int:
+        return self._heard.initial
+
+    @initial.setter
+    def initial(self, seed: int) -> None:
+        self._heard.initial = seed
+
+
+class _CurrentStream:
     """The stream of eager operators that there is when something draws."""
 
     def __call__(self, own: int) -> Any:
@@ -35,7 +74,7 @@ class DrawsInTurn(Executor):
     standing: Any = None  #: where the stream stands as a run begins
 
     def _stream(self) -> RandomStream | None:
-        return _StreamThen()
+        return _CurrentStream()
 
     def _run(self, run: Run, fetch_list: Any = None) -> list[Any]:
         generator.get().standing = self.standing

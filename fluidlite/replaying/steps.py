@@ -28,7 +28,7 @@ from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
 from ..runtime.executor import Executor
 from ..scope import Scope
-from .drawing import DrawsInTurn
+from .drawing import DrawsInTurn, HeardGenerator
 from .recording import OptimizerUpdate, Reason, StepTracer, traced_by
 from .watching import CallWatch, Surroundings, Unwatchable
 
@@ -233,7 +233,7 @@ def traced(
     tracer = StepTracer(fed, None if before is None else before.tracer)
     calls, setting, drawn = CallWatch(), _setting(), _drawn()
     # what is called when garbage is collected is none of the step's
-    tracer.stream = _HeardGenerator(generator.get(), tracer)
+    tracer.stream = HeardGenerator(generator.get(), tracer)
     with state.collector_paused(), drawing_from(tracer.stream), traced_by(tracer), calls.on():
         result = step(*args, **kwargs)
     tracer.end()
@@ -249,40 +249,6 @@ def traced(
         except Unwatchable as error:
             reason = error
     return result, TracedCall(tracer, calls, around, setting, result, reason)
-
-
-class _HeardGenerator(Generator):
-    """The stream of eager operators, under which a step stays eager that draws outside of them.
-
-    Args:
-        heard: the stream.
-        tracer: of the step.
-    """
-
-    def __init__(self, heard: Generator, tracer: StepTracer) -> None:
-        self._heard, self._tracer = heard, tracer
-
-    def _refuse(self) -> None:
-        if not self._tracer.inside:
-            self._tracer.refuse("random numbers are drawn outside of operators")
-
-    @property
-    def numpy(self) -> np.random.Generator:
-        self._refuse()
-        return self._heard.numpy
-
-    @numpy.setter
-    def numpy(self, stream: np.random.Generator) -> None:
-        self._refuse()
-        self._heard.numpy = stream
-
-    @property
-    def initial(self) -> int:
-        return self._heard.initial
-
-    @initial.setter
-    def initial(self, seed: int) -> None:
-        self._heard.initial = seed
 
 
 def _drawn() -> bytes:
