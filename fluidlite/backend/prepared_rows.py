@@ -70,9 +70,8 @@ def _taking(shape: tuple[int, ...], depth: int, lead: tuple[int, ...]) -> Prepar
 
     def run(x: Any, index: Any, *rest: Any, out: Any = None) -> Any:
         places = index.reshape(-1) if depth == 1 else _numbers(index, into)
-        new = (
-            np.empty(shape_of_rows, x.dtype) if out is None else out
-        )  # a view would be copied once more
+        # a view would be copied once more
+        new = np.empty(shape_of_rows, x.dtype) if out is None else out
         take_at(x.reshape(count, width), places, new.reshape(-1, width))
         return new
 

@@ -29,7 +29,7 @@ class Unsupported(GraphError):
 
 class CountingSpec(Spec):
     """The spec of ascending numbers whose last one is known: values have as many rows as it says,
-    and one more.
+    and one more.  It equals those with other last numbers: keys hold the number beside the spec.
     """
 
     last: int = -1

@@ -109,7 +109,8 @@ def dropout(
         raise ArgumentError(f"expected mode {' or '.join(map(repr, ways))}, got {mode!r}")
     if not 0 <= p <= 1:
         raise ArgumentError(f"expected p in [0, 1], got {p!r}")
-    for each in () if axis is None else axis if isinstance(axis, (list, tuple)) else [axis]:
+    axes = [] if axis is None else list(axis) if isinstance(axis, (list, tuple)) else [axis]
+    for each in axes:
         if not -x.array.ndim <= each < x.array.ndim:
             raise ArgumentError(f"expected axis below {x.array.ndim}, got {axis!r}")
     if p == 0:
@@ -117,7 +118,7 @@ def dropout(
     attrs = dict(dropout_prob=p, is_test=not training, dropout_implementation=ways[mode])
     if axis is None:
         return eager.dropout(x, **attrs)
-    return eager.dropout_nd(x, axis=axis if isinstance(axis, (list, tuple)) else [axis], **attrs)
+    return eager.dropout_nd(x, axis=axes, **attrs)
 
 
 def label_smooth(
