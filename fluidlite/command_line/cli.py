@@ -36,6 +36,7 @@ from ..scope import Scope
 from ..transform.certificate_command import register_certify
 from ..transform.commands import register as register_changes
 from ..transform.saved_models import is_source
+from .cache import register_cache
 from .completion import SHELLS, script
 
 _PATH = "a file, or the folder of a saved model"
@@ -184,6 +185,7 @@ def command_parser() -> argparse.ArgumentParser:
     )
     checking.add_argument("scripts", nargs="+", metavar="SCRIPT.py", help=_SCRIPTS)
     checking.add_argument("--strict", action="store_true", help="also what Python dropped")
+    register_cache(commands)
 
     completing = _command(
         commands,

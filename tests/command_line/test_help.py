@@ -60,6 +60,7 @@ def test_the_command_alone_lists_the_commands(capsys):
         "apply",
         "verify",
         "check",
+        "cache",
         "completion",
     ]:
         assert re.search(rf"^    {name}\s+\S", text, re.MULTILINE)

@@ -78,7 +78,8 @@ def prepared(folder):
     (folder / "train.txt").write_text(str(main))
     fed = ["--feed", "image=@image.npy"]
     return [
-        *(["--version"], ["--help"], ["completion", "bash"], ["check", "script.py"]),
+        *(["--version"], ["--help"], ["completion", "bash"], ["cache"]),
+        ["check", "script.py"],
         *(["show", "model"], ["scan", "model"], ["vars", "model"], ["summary", "model"]),
         *(["diff", "model", "model"], ["plan", "model"], ["run", "model", *fed]),
         *(["run", "script.py"], ["draw", "model", "-o", "out/d.dot"]),

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
+import stat
 import tempfile
 import time
 import zlib
@@ -27,6 +29,16 @@ KEPT = 64 << 20  #: bytes of libraries that are kept on disk
 NOTES_KEPT = 200  #: notes that are kept
 MAKING = "making-"  #: begins the names of folders where kernels are made
 ABANDONED = 1200  #: seconds after which nobody works in such a folder any more
+
+#: what is kept, by its name: a library, its digest or a note
+_KEPT_NAME = re.compile(r"[0-9a-f]{32}\.(so|sum|note)", re.ASCII)
+
+
+def place() -> Path:
+    """Where libraries are to be kept: ``FLUIDLITE_CACHE``, or the user's cache."""
+    said = os.environ.get("FLUIDLITE_CACHE")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(said) if said else Path(home) / "fluidlite"
 
 
 class KernelCache:
@@ -45,11 +57,9 @@ class KernelCache:
         can be written that is the user's alone.  A relative path counts from where the process is
         at the first use.
         """
-        said = os.environ.get("FLUIDLITE_CACHE")
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        path = Path(said) if said else Path(home) / "fluidlite"
+        path = place()
         try:
-            if not said and not path.is_absolute():
+            if not os.environ.get("FLUIDLITE_CACHE") and not path.is_absolute():
                 raise FileNotFoundError("the user has no home folder")
             path = private_folder(path)
         except (OSError, ValueError) as error:  # a path may hold what no path can
@@ -139,6 +149,17 @@ class KernelCache:
             os.replace(note, self.folder / note.name)
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def contents(self) -> list[tuple[Path, float]]:
+        """The files that are kept, and the bytes of each; of one under several names a part."""
+        assert self.folder is not None
+        files = []
+        for path in sorted(self.folder.iterdir()):
+            with contextlib.suppress(OSError):  # somebody has removed it
+                about = path.lstat()
+                if _KEPT_NAME.fullmatch(path.name) and stat.S_ISREG(about.st_mode):
+                    files.append((path, about.st_size / about.st_nlink))
+        return files
 
     def make_room(self) -> None:
         """Remove the libraries that were used longest ago, where there is too much, and what
