@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..opdef.redefinition import redefinitions
+from .flat import kinked
 from .inner_sweep import pulled_through
 from .mode import enable_grad, thread
 from .nodes import GradNode, NamedStep
@@ -82,7 +83,7 @@ def composite(function: F) -> F:
             return first.results(out)
         edges = tuple([None if t.stop else t if t.origin is None else t.origin for t in tensors])
         versions = [t.version for t in tensors]
-        saved = _Saved(args, named, tensors, versions, values)
+        saved = SavedTensors(tensors, versions, values)
         node = GradNode(form, edges, saved, None, None, *caller())
         return first.results(out, node, False)
 
@@ -93,11 +94,9 @@ def composite(function: F) -> F:
     return called  # type: ignore[return-value]
 
 
-class _Saved(NamedTuple):
+class SavedTensors(NamedTuple):
     """What the gradients of a call need."""
 
-    args: tuple[Any, ...]
-    named: dict[str, Any]
     tensors: list[Any]
     versions: list[int]
     values: list[Any]  #: arrays that were computed on the way
@@ -114,16 +113,19 @@ class _Back(NamedTuple):
 class WrittenOut:
     """A function for arguments of certain forms; stands in place of a gradient rule, too."""
 
-    __slots__ = ("_back", "_parts", "_recorded", "forward", "function", "op", "reads")
+    __slots__ = ("_back", "_call", "_parts", "forward", "op", "reads", "recorded_rules")
 
     def __init__(
         self,
         function: Callable[..., Any],
+        args: tuple[Any, ...],
+        named: Mapping[str, Any],
         forward: Callable[..., Any],
         back: _Back | None,
         reads: Sequence[int],
     ) -> None:
-        self.function: Callable[..., Any] = function
+        #: what is called, with what besides tensors
+        self._call = _Call(function, *_without_tensors(args, named))
         self.forward: Callable[..., Any] = forward
         self._back = back
         #: by which arguments' cotangents are wanted: what computes them; by None: all that may be
@@ -133,7 +135,7 @@ class WrittenOut:
         self.reads: Sequence[int] = reads  #: the tensors among the arguments that backward reads
         self.op: NamedStep = NamedStep(function.__name__)
         #: what is known of calls of the rule that are recorded, by the forms of what they take
-        self._recorded: dict[Any, Any] = {}
+        self.recorded_rules: dict[Any, Any] = {}
 
     @property
     def flows(self) -> bool:
@@ -165,7 +167,7 @@ class WrittenOut:
         self, sweep: BackwardPass, node: GradNode, cotangent: Any, take: tuple[bool, ...] | None
     ) -> list[tuple[int, Any]]:
         """Pairs of an argument's place and its cotangent."""
-        saved: _Saved = node.saved
+        saved: SavedTensors = node.saved
         tensors, versions = saved.tensors, saved.versions
         is_plain = not sweep.recording and type(cotangent) is _ndarray
         if is_plain:
@@ -183,32 +185,100 @@ class WrittenOut:
             for t, edge in zip(tensors, node.edges)
         ]
 
-        within: Any = SimpleNamespace(recording=sweep.recording, results=sweep.results)
-
-        def called(stands: Sequence[Any]) -> Any:
-            by = dict(zip(map(id, tensors), stands))
-            named = {name: by.get(id(value), value) for name, value in saved.named.items()}
-            return self.function(*[by.get(id(value), value) for value in saved.args], **named)
-
         def again(arguments: Sequence[Any]) -> list[tuple[int, Any]]:
             *stands, flow = arguments
-            with enable_grad():
-                out = called(stands)
-            part: Any = SimpleNamespace(edges=tuple([t.edge for t in stands]), site=node.site)
-            return pulled_through(within, part, [out], {0: flow}, take)
+            return self.again(stands, flow, take, sweep.results, sweep.recording)
 
         def noting(line: Noted, arguments: Sequence[Any]) -> list[tuple[int, Any]]:
             *values, flow = arguments
-            stands = [Standing(line, v, t, t.stop) for v, t in zip(values, standing, strict=True)]
-            flows = swept_back(line, line, {}, {id(called(stands).value): flow})
-            places = [k for k, t in enumerate(standing) if not t.stop]
-            places = [k for k in places if take is None or take[k]]
-            return [(k, flows.get(id(values[k]))) for k in places]
+            return self.noted(line, values, standing, flow, take)
 
         arguments = [*standing, cotangent]
         if not sweep.recording:
             return again(arguments)
-        return recorded(self._recorded, self.op.type, noting, again, arguments, sweep.results, take)
+        known = self.recorded_rules
+        return recorded(known, self.op.type, noting, again, arguments, sweep.results, take)
+
+    def again(
+        self,
+        stands: Sequence[Any],
+        cotangent: Any,
+        take: tuple[bool, ...] | None,
+        results: type[TensorRecord],
+        recording: bool = True,
+    ) -> list[tuple[int, Any]]:
+        """Pairs of an argument's place and its cotangent, by the operators.
+
+        Args:
+            stands: the tensors among the arguments.
+            cotangent: of the result.
+            take: for each tensor, whether to compute its cotangent; all when None.
+            results: the class of tensors that are made.
+            recording: whether gradients are recorded.
+        """
+        with enable_grad():
+            stands = _apart(stands)
+            out = self._call.on(stands)
+        within: Any = SimpleNamespace(recording=recording, results=results)
+        part: Any = SimpleNamespace(edges=tuple([t.edge for t in stands]), site=None)
+        return pulled_through(within, part, [out], {0: cotangent}, take)
+
+    def noted(
+        self,
+        line: Noted,
+        values: Sequence[Any],
+        like: Sequence[Any],
+        flow: Any,
+        take: tuple[bool, ...] | None,
+    ) -> list[tuple[int, Any]]:
+        """The same on a line.
+
+        Args:
+            line: takes the operators.
+            values: stand for the tensors.
+            like: the tensors.
+            flow: the cotangent of the result.
+            take: for each tensor, whether to compute its cotangent; all when None.
+        """
+        stands = [Standing(line, v, t, t.stop) for v, t in zip(values, like, strict=True)]
+        flows = swept_back(line, line, {}, {id(self._call.on(stands).value): flow})
+        places = [k for k, t in enumerate(like) if not t.stop and (take is None or take[k])]
+        # what stands in two places has one cotangent
+        return [(k, flows.pop(id(values[k]), None)) for k in places]
+
+
+class _Call(NamedTuple):
+    """A call of a function, with gaps in place of tensors."""
+
+    function: Callable[..., Any]
+    args: list[Any]
+    named: dict[str, Any]
+
+    def on(self, stands: Sequence[Any]) -> Any:
+        """What the function gives for some tensors."""
+        rest = iter(stands)
+        args = [next(rest) if v is _GAP else v for v in self.args]
+        named = {name: next(rest) if v is _GAP else v for name, v in self.named.items()}
+        return self.function(*args, **named)
+
+
+_GAP = object()  #: stands in place of a tensor
+
+
+def _without_tensors(args: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, Any]:
+    def gap(value: Any) -> Any:
+        return _GAP if isinstance(value, TensorRecord) else value
+
+    return [gap(v) for v in args], {name: gap(v) for name, v in named.items()}
+
+
+def _apart(tensors: Sequence[Any]) -> list[Any]:
+    """Tensors whose cotangents go different ways, even where they are one."""
+    edges, each_apart = set[Any](), []
+    for t in tensors:
+        each_apart.append(kinked(t) if t.edge in edges else t)
+        edges.add(t.edge)
+    return each_apart
 
 
 def _forget(types: Any) -> None:
@@ -241,7 +311,7 @@ def _written(
         return None
     if id(out.value) not in line.flowing:
         forward = line.function(takes, (out.value,))
-        return None if forward is None else WrittenOut(function, forward, None, ())
+        return None if forward is None else WrittenOut(function, args, named, forward, None, ())
     back = StraightLine()
     mirrors: dict[int, Any] = {}
     cotangent = back.value(out.value.spec)
@@ -255,4 +325,5 @@ def _written(
     reads = [mirrors[id(v)] for v in (*[takes[k] for k in places], *kept)]
     if forward is None or back.function([*reads, cotangent], tuple(gives)) is None:
         return None
-    return WrittenOut(function, forward, _Back(back, [*reads, cotangent], tuple(gives)), places)
+    way_back = _Back(back, [*reads, cotangent], tuple(gives))
+    return WrittenOut(function, args, named, forward, way_back, places)

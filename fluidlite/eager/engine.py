@@ -21,6 +21,7 @@ from ..ground.docstrings import Family
 from ..opdef.operand import Operand, Operands, appends
 from .held_values import held, holding
 from .mode import enable_grad
+from .recorded_graphs import recorded_gradients
 from .recorded_rules import RecordedPass
 from .recording import TensorRecord, call_site, eager
 from .sweep import BackwardPass, described, leading, node_of
@@ -143,17 +144,21 @@ def gradients_of(
     ]
     wanted = frozenset(t.edge for t in inputs if t.edge is not None) - stops
     follow = leading([edge for edge, _ in starts], wanted, stops)
+    starts = [(e, s) for e, s in starts if e in wanted or node_of(e) in follow]
     results = (outputs or inputs)[0].results
-    sweep = _backward_pass(
-        create_graph, retain_graph, follow, wanted, blocked=stops, results=results
-    )
-    _sweep(sweep, [(e, s) for e, s in starts if e in wanted or node_of(e) in follow])
+    flows = None
+    if create_graph and not stops:
+        ends = [t.edge for t in inputs if t.edge in wanted]
+        flows = recorded_gradients(starts, follow, ends, results)
+    if flows is None:
+        sweep = _backward_pass(
+            create_graph, retain_graph, follow, wanted, blocked=stops, results=results
+        )
+        _sweep(sweep, starts)
+        flows = {**sweep.leaves, **sweep.found}
     gradients = []
     for t in inputs:
-        edge = t.edge
-        gradient = None
-        if edge in wanted:
-            gradient = sweep.leaves.get(edge) if t.origin is None else sweep.found.get(edge)
+        gradient = flows.get(t.edge) if t.edge in wanted else None
         if gradient is not None and not isinstance(gradient, TensorRecord):
             gradient = t.results(gradient)
         gradients.append(gradient)

@@ -104,6 +104,8 @@ class _Step(NamedTuple):
 class Noted(StraightLine):
     """Remembers operators for their gradients, too."""
 
+    is_differentiated = True
+
     def __init__(self) -> None:
         super().__init__()
         self.steps: list[_Step] = []

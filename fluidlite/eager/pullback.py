@@ -200,7 +200,8 @@ class Pullback:
                 arguments.append((ins if argument.source == "in" else outs).get(argument.of))
         parts = self._by_kernel(line, *arguments)
         if parts is None:
-            parts = self._by_rule(line, *arguments)
+            rule = self._rule if line.is_differentiated else self._by_rule
+            parts = rule(line, *arguments)
         if parts is None:
             raise NotStraight(self.op.type)
         return [(place, _part(parts, slot)) for place, slot in self.wanted]

@@ -7,6 +7,7 @@ elements, and written out: one function of arrays for its operators, and one for
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,16 +65,17 @@ class RecordedRule:
         ]
         self._wants = [isinstance(a, TensorRecord) and not a.stop for a in arguments]
         line.flowing.update(id(v) for v, want in zip(self._values, self._wants) if want)
-        places = {id(v): k for k, v in enumerate(self._values)}
+        numbers = {id(v): k for k, v in enumerate(self._values)}
         self._computed: list[AbstractValue] = []
-        #: of each cotangent: the input's place, the number of the argument that it is, or None
-        self.pairs: list[tuple[int, int | None]] = []
+        #: of each cotangent: the input's place, and its number among arguments and results
+        self.pairs: list[tuple[int, int]] = []
         for place, flow in noting(line, self._values):
             if flow is None:
                 continue
-            self.pairs.append((place, places.get(id(flow))))
-            if id(flow) not in places:
+            if id(flow) not in numbers:
+                numbers[id(flow)] = len(arguments) + len(self._computed)
                 self._computed.append(flow)
+            self.pairs.append((place, numbers[id(flow)]))
         self.op = NamedStep(name)
         self.single = len(self._computed) == 1
         #: the numbers of results that gradients flow through
@@ -90,7 +92,8 @@ class RecordedRule:
         takes = [v for v, a in zip(self._values, arguments) if _is_value(a)]
         self.forward: Any = line.function(takes, (*self._computed, *self._kept))
         forms = {k for k, a in enumerate(arguments) if not _is_value(a)}
-        if "form" in line.touched or forms.intersection(self._reads):
+        is_whole = len(read) == len(self._kept) + len(self._reads)  # else a form is read
+        if "form" in line.touched or forms.intersection(self._reads) or not is_whole:
             self.forward = None
         if self.forward is not None and self._back(tuple(self.flowing)) is None:
             self.forward = None
@@ -123,8 +126,8 @@ class RecordedRule:
         """
         arrays = [a.array if isinstance(a, TensorRecord) else a for a in arguments if _is_value(a)]
         values: Sequence[Any] = thread.run(self.forward, *arrays)
-        count = len(self._computed)
-        tensors: list[Any] = [results(array) for array in values[:count]]
+        first, count = len(arguments), len(self._computed)
+        tensors: list[Any] = [*arguments, *map(results, values[:count])]
         if self.flowing:
             edges = tuple([a.edge if f else None for a, f in zip(arguments, self.flows)])
             versions = [getattr(a, "version", 0) for a in arguments]
@@ -132,9 +135,8 @@ class RecordedRule:
             node = GradNode(self, edges, saved, None, None, *caller())
             for k in self.flowing:
                 edge = node if self.single else NodeOutput(node, k)
-                tensors[k] = results(values[k], edge, False)
-        rest = iter(tensors)
-        return [(place, next(rest) if k is None else arguments[k]) for place, k in self.pairs]
+                tensors[first + k] = results(values[k], edge, False)
+        return [(place, tensors[k]) for place, k in self.pairs]
 
     def pull(
         self, sweep: BackwardPass, node: GradNode, cotangent: Any, take: tuple[bool, ...] | None
@@ -162,9 +164,8 @@ class RecordedRule:
         ]
         with enable_grad():
             pairs_again = saved.again(standing)
-        outs = [
-            flow for (_, flow), (_, k) in zip(pairs_again, self.pairs, strict=True) if k is None
-        ]
+        made = {k: flow for (_, flow), (_, k) in zip(pairs_again, self.pairs, strict=True)}
+        outs = [made[len(arguments) + k] for k in range(len(self._computed))]
         return pulled_through(sweep, node, outs, came, take)
 
 
@@ -174,6 +175,23 @@ def _form(argument: Any) -> Any:
 
 def _is_value(argument: Any) -> bool:
     return argument is not None and type(argument) is not ShapeDtype
+
+
+def noted(
+    line: Noted, how: Pullback, saved: Sequence[Any], out: Any, flow: Any, take: Any
+) -> list[tuple[int, Any]]:
+    """Pairs of an input's place and its cotangent, of an operator with one output, on a line.
+
+    Args:
+        line: takes what the rule applies.
+        how: the rule.
+        saved, out, flow: the inputs that are kept, the output and its cotangent, as values.
+        take: for each input, whether to compute its cotangent; all when None.
+    """
+    ins = dict(zip([a.of for a in type(how.op).rule_arguments if a.source == "in"], saved))
+    (name,) = [slot.name for slot in how.op.outputs]
+    pairs = how.on_line(line, ins, {name: out}, {name: flow})
+    return [pair for pair in pairs if take is None or take[pair[0]]]
 
 
 class RecordedPass(BackwardPass):
@@ -188,10 +206,7 @@ class RecordedPass(BackwardPass):
 
         def noting(line: Noted, arguments: Sequence[Any]) -> Sequence[tuple[int, Any]]:
             *saved, out, flow = arguments
-            ins = dict(zip([a.of for a in type(how.op).rule_arguments if a.source == "in"], saved))
-            (name,) = [slot.name for slot in how.op.outputs]
-            pairs = how.on_line(line, ins, {name: out}, {name: flow})
-            return [pair for pair in pairs if take is None or take[pair[0]]]
+            return noted(line, how, saved, out, flow, take)
 
         if not how.single or (outs is None and how.keeps_out):
             return how.gradients(rules, values, outs, cotangent, take)
@@ -222,7 +237,7 @@ def recorded(
         results: the class of tensors that are made.
         more: what else the rule depends on.
     """
-    if observed() or thread.packing is not None or thread.anomaly:
+    if not records_rules():
         return list(again(arguments))
     key: list[Any] = [more]
     for a in arguments:
@@ -234,19 +249,36 @@ def recorded(
             key.append(None)
         else:
             return list(again(arguments))
-    rule = known.get(tuple(key))
-    if type(rule) is RecordedRule:
-        try:
+    rule = rule_of(known, tuple(key), name, noting, arguments)
+    if rule is not None:
+        with suppress(Exception):  # the operators say what is wrong
             return rule.call(arguments, again, results)
-        except Exception:  # the operators say what is wrong
-            return list(again(arguments))
-    if rule is None or rule < OFTEN:
+    return list(again(arguments))
+
+
+def records_rules() -> bool:
+    """Whether several operators may be recorded as one."""
+    return not (observed() or thread.packing is not None or thread.anomaly)
+
+
+def rule_of(
+    known: dict[Any, Any], key: Any, name: str, noting: Noting, arguments: Sequence[Any]
+) -> RecordedRule | None:
+    """The rule that a key stands for, from the call on by which it is called often.
+
+    Args:
+        known: what is known by keys.
+        key: of all that the rule depends on.
+        name, noting, arguments: as of :class:`RecordedRule`.
+    """
+    rule = known.get(key)
+    if rule is None or (type(rule) is int and rule < OFTEN):
         if len(known) >= MOST_FORMS:
             known.clear()
-        known[tuple(key)] = (rule or 0) + 1
+        known[key] = (rule or 0) + 1
     elif rule == OFTEN:
-        known[tuple(key)] = _written(name, noting, arguments) or OFTEN + 1
-    return list(again(arguments))
+        rule = known[key] = _written(name, noting, arguments) or OFTEN + 1
+    return rule if type(rule) is RecordedRule else None
 
 
 def _written(name: str, noting: Noting, arguments: Sequence[Any]) -> RecordedRule | None:

@@ -18,7 +18,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -120,6 +120,9 @@ class _Line(NamedTuple):
 
 class StraightLine(Interpreter):
     """Notes operators in place of running them."""
+
+    #: whether what is noted is differentiated: kernels of gradients have no gradients of their own
+    is_differentiated: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.touched: set[str] = set()  #: the origins of the values that operators read

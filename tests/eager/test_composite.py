@@ -251,3 +251,19 @@ def test_large_tensors_are_kept_by_no_more_than_their_operators():
     for _ in range(OFTEN + 2):
         loss = FUNCTIONS["cross_entropy"](logits, right)
     assert loss.origin.type != "cross_entropy"
+
+
+def test_gradients_of_one_tensor_in_two_places_are_no_model_for_those_of_two():
+    x, y = tensors((numbers(3, 3), numbers(3, 3)))
+    plain = inspect.unwrap(FUNCTIONS["linear"])
+    for given in [(x, x)] * 2 * (OFTEN + 2) + [(x, y)]:
+        distinct = list({id(t): t for t in given}.values())
+        slopes = []
+        for function in (FUNCTIONS["linear"], plain):
+            out = function(*given).tanh()
+            first = fluid.grad(out, distinct, create_graph=True)
+            squares = sum((g * g).sum() for g in first)
+            second = fluid.grad(squares, distinct, create_graph=True)
+            third = fluid.grad(sum((g * g).sum() for g in second), distinct)
+            slopes.append([*first, *second, *third])
+        same(*slopes)

@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 
 from fluidlite import paddle
-from fluidlite.eager import recorded_rules
+from fluidlite.eager import recorded_graphs, recorded_rules
 from fluidlite.eager.recorded_rules import OFTEN, RecordedRule
 from fluidlite.eager.sweep import node_of
 from fluidlite.errors import OverwrittenError
 
 F = paddle.nn.functional
+
+
+@pytest.fixture(autouse=True)
+def _one_node_for_each_rule(monkeypatch):
+    monkeypatch.setattr(recorded_graphs, "MOST_NODES", 0)
 
 
 def _leaves(dtype, rows=4):
