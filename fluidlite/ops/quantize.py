@@ -22,6 +22,7 @@ from ..opdef.spec import (
     same_float,
     size_of,
 )
+from ..opdef.structure import Epilogue
 from ..opdef.whole_numbers import LEAST_SCALE, beside, largest, scales_along
 
 MOVING_RATE = 0.9  #: how much a step of training counts of what the next one does
@@ -468,6 +469,10 @@ class quantize_linear(OfScale):
             scale = total / state
         out = X if self.only_observer else self.whole(xp, X, scale)
         return out, state, total, None if self.is_test else scale
+
+    def epilogue(self, x: Spec, *others: Spec) -> Epilogue | None:
+        is_fixed = self.is_test and not self.only_observer and self.quant_axis < 0
+        return Epilogue("quantize_linear") if self.computes_in_int8 and is_fixed else None
 
     def whole(self, xp: Any, x: Array, scale: Array) -> Array:
         """``x`` as whole numbers; zeros where the scale is nearly 0."""

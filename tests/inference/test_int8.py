@@ -7,6 +7,7 @@ from backend.agreement import sources
 import fluidlite as fluid
 from fluidlite.backend import onednn
 from fluidlite.contrib.slim import quantization as slim
+from fluidlite.ops.quantize import quantize_linear
 from fluidlite.paddle import inference
 from fluidlite.paddle.static import quantization as static
 
@@ -29,31 +30,31 @@ def net():
     return layers.fc(layers.pool2d(inner, 5, "avg", 5), 4)
 
 
-def save(folder, quantize):
-    """Write the net, rounded as a function does it."""
+def save(folder, quantize, make=net, batch=X):
+    """Write a net, rounded as a function does it."""
     main, startup, scope = fluid.Program(), fluid.Program(), fluid.Scope()
     main.random_seed = startup.random_seed = 7
     exe = fluid.Executor()
     with fluid.scope_guard(scope), fluid.unique_name.guard():
         with fluid.program_guard(main, startup):
-            out = net()
+            out = make()
         exe.run(startup)
         for variable in main.list_vars():
             if variable.persistable and variable.name.startswith("batch_norm"):
                 tensor = scope.find_var(variable.name).get_tensor()
                 tensor.set(np.asarray(tensor) + np.arange(16, dtype="float32") / 20)
         fluid.io.save_inference_model(str(folder / "plain"), ["x"], [out], exe, main)
-        quantize(exe, folder)
+        quantize(exe, folder, batch)
     return str(folder / "rounded")
 
 
 def afterwards(types, library=slim, **how):
     """What rounds a saved model by scales that are found in samples."""
 
-    def quantize(exe, folder):
+    def quantize(exe, folder, batch):
         passes = library.PostTrainingQuantization(
             executor=exe,
-            sample_generator=lambda: ((row,) for row in X),
+            sample_generator=lambda: ((row,) for row in batch),
             model_dir=str(folder / "plain"),
             batch_size=2,
             batch_nums=1,
@@ -76,14 +77,14 @@ WAYS = {
 }
 
 
-def run(folder, in_int8, types=(), config=None):
+def run(folder, in_int8, types=(), config=None, x=X):
     """What a predictor gives in its third run, and the predictor."""
     config = config or fluid.core.AnalysisConfig(folder)
     if in_int8:
         config.enable_mkldnn_int8(types)
     predictor = fluid.core.create_paddle_predictor(config)
     for _ in range(3):
-        (out,) = predictor.run([fluid.core.PaddleTensor(X, "x")])
+        (out,) = predictor.run([fluid.core.PaddleTensor(x, "x")])
     return out.as_ndarray(), predictor
 
 
@@ -103,7 +104,56 @@ def test_whole_numbers_give_what_is_simulated(way, tmp_path, monkeypatch):
     np.testing.assert_allclose(found, right, rtol=0, atol=1e-4 * scale)
     types = [op.type for op in predictor.program().global_block().ops]
     assert "batch_norm" not in types and not any(each.startswith("fake_") for each in types)
-    assert "quantize" not in source(predictor)
+    assert "dequantize" not in source(predictor)
+
+
+def chain(data_format="NCHW"):
+    """Convolutions one after the other, whose results nothing else reads."""
+    shape = [None, 3, 12, 12] if data_format == "NCHW" else [None, 12, 12, 3]
+    x = fluid.data("x", shape, "float32")
+    for groups in (1, 16):
+        x = layers.conv2d(x, 16, 3, padding=1, groups=groups, act="relu", data_format=data_format)
+    x = layers.leaky_relu(layers.conv2d(x, 16, 1, data_format=data_format))
+    x = layers.conv2d(x, 6, 3, data_format=data_format)
+    return layers.fc(layers.fc(x, 8, act="relu"), 4)
+
+
+@needs_vnni
+@pytest.mark.filterwarnings("ignore:.*does not know the attribute")
+@pytest.mark.parametrize(
+    "way, data_format",
+    [*((way, "NCHW") for way in WAYS), ("fluid, one scale", "NHWC"), (list(WAYS)[-1], "NHWC")],
+)
+def test_products_pass_whole_numbers_on(way, data_format, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    batch = X if data_format == "NCHW" else X.transpose(0, 2, 3, 1).copy()
+    folder = save(tmp_path, WAYS[way], lambda: chain(data_format), batch)
+    (right, _), (passed, predictor) = (run(folder, here, x=batch) for here in (False, True))
+    assert source(predictor).count("quantize_linear") == 2  # the input and the matrix
+    monkeypatch.setattr(quantize_linear, "epilogue", lambda self, x, *others: None)
+    apart, predictor = run(folder, True, x=batch)
+    assert source(predictor).count("quantize_linear") == 6
+    np.testing.assert_array_equal(passed, apart)
+    np.testing.assert_allclose(passed, right, rtol=0, atol=1e-4 * np.abs(right).max())
+
+
+def branches():
+    """Values that are read in whole numbers, and as they are."""
+    x = fluid.data("x", [None, 3, 12, 12], "float32")
+    first = layers.conv2d(x, 16, 3, padding=1, act="relu")
+    second = layers.conv2d(first, 16, 3, padding=1, act="relu")
+    pooled = layers.pool2d(second, 12, "avg") + layers.pool2d(first, 12, "max")
+    return layers.fc(pooled, 4) + layers.fc(layers.conv2d(second, 2, 1), 4)
+
+
+@needs_vnni
+@pytest.mark.filterwarnings("ignore:.*does not know the attribute")
+@pytest.mark.parametrize("way", WAYS)
+def test_values_that_others_read_stay_as_they_are(way, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    folder = save(tmp_path, WAYS[way], branches)
+    (right, _), (found, _) = run(folder, False), run(folder, True)
+    np.testing.assert_allclose(found, right, rtol=0, atol=1e-4 * np.abs(right).max())
 
 
 @needs_vnni
@@ -115,7 +165,7 @@ def test_types_say_which_products_are_computed_in_whole_numbers(tmp_path):
 
 
 def test_a_model_that_is_not_rounded_is_served_as_it_is(tmp_path):
-    save(tmp_path, lambda exe, folder: None)
+    save(tmp_path, lambda exe, folder, batch: None)
     config = inference.Config(str(tmp_path / "plain"))
     config.enable_mkldnn_int8()
     with pytest.warns(RuntimeWarning, match="enable_mkldnn_int8: the model runs in float32"):
@@ -124,7 +174,7 @@ def test_a_model_that_is_not_rounded_is_served_as_it_is(tmp_path):
 
 
 def test_a_warning_says_that_bfloat16_is_not_computed_with(tmp_path):
-    save(tmp_path, lambda exe, folder: None)
+    save(tmp_path, lambda exe, folder, batch: None)
     config = inference.Config(str(tmp_path / "plain"))
     config.enable_mkldnn_bfloat16()
     with pytest.warns(RuntimeWarning, match="enable_mkldnn_bfloat16: the model runs in float32"):

@@ -1,15 +1,15 @@
 """Products and convolutions in whole numbers of 8 bits, where a program asks for them.
 
 An operand is what ``quantize_linear`` and ``dequantize_linear`` make of a value, a weight what
-``dequantize_linear`` makes of stored whole numbers.  Kernels here read the value and the stored
-numbers: sums of products are exact, and are multiplied by both scales.  What is no number becomes
-one.
+``dequantize_linear`` makes of stored whole numbers.  Kernels here give and read the whole numbers
+themselves, in a layout of 8 bits: sums of products are exact, and are multiplied by both scales.
+What is no number becomes one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from contextlib import suppress
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -21,106 +21,134 @@ from . import memory
 from .convolution import ConvolutionGeometry
 from .elementwise import ALGORITHMS, OTHER
 from .library import INFERENCE, INT8, UINT8, NotDone
-from .memory import Descriptor, ExecutionContext, Layout, Primitive, PrimitiveDescriptor
-from .offers import Layouts, OneDnnKernels, serves_integers, whole
-from .post_ops import POST, PostOp, post_ops
+from .memory import ExecutionContext, Layout, Primitive, PrimitiveDescriptor
+from .offers import Layouts, OneDnnKernels, integer_readers, serves_integers, whole
+from .post_ops import LEAKY_RELU, LINEAR, POST, PostOp, post_ops
 from .product import ProductGeometry
 
 SOURCE, WEIGHTS, TARGET, BIAS = 1, 33, 17, 41
-OF_SOURCE, OF_WEIGHTS = 129, 131
+OF_WEIGHTS = 131
 SCALE = 4096  #: what the number of a scale's argument has beside that of the argument
 DIRECT = 1
 CLIP = 0x2F
 BITS, MOST = 8, 127
+MULTIPLY = ALGORITHMS["elementwise_mul"]
+CONVOLUTIONS, PRODUCTS = ("conv2d", "depthwise_conv2d"), ("mul", "matmul")
+
+
+class IntegerForm:
+    """What a value becomes by ``quantize_linear``, as products read it.
+
+    Args:
+        onednn: the kernels of the graph.
+        rounding: the instruction.
+
+    Raises:
+        NotDone: it rounds in another way.
+    """
+
+    def __init__(self, onednn: OneDnnKernels, rounding: Any) -> None:
+        op, (self.x, self.scale) = rounding.op, rounding.operands[:2]
+        if not _is_usual(op) or op.quant_axis != -1:
+            raise NotDone("values are rounded in another way")
+        self.number: int = rounding.results[0].number
+        self.is_clipped: bool = op.round_type == 1  #: whether -128 is none of the numbers
+        is_positive = self.x.number in onednn.not_negative
+        self.dtype: int = UINT8 if is_positive else INT8
+        #: as whose image a convolution sees it; None where products of matrices read it
+        self.image: ConvolutionGeometry | None = None
+        for reader in integer_readers(rounding):
+            if reader.op.type in CONVOLUTIONS:
+                self.image = ConvolutionGeometry(reader.op, *(v.shape for v in reader.operands[:2]))
+            break
+        form = memory.row_major(self.x.shape) if self.image is None else self.image.image
+        self.layout: Layout = _layout(onednn, form, self.dtype, self.image is not None)
+        self.limits: list[tuple[Any, ...]] = []
+        if self.is_clipped or is_positive:
+            self.limits.append(("eltwise", CLIP, -float(not is_positive and MOST), float(MOST)))
+
+    def factors(self, scale: Any) -> tuple[Any, Any]:
+        """Two numbers that values are multiplied by, in the order in which the operator does it."""
+        number = np.float32(scale.reshape(-1)[0])
+        inverse = np.float32(1) / number if number >= LEAST_SCALE else np.float32(0)
+        most = np.float32(MOST)
+        return (np.float32(1), most * inverse) if self.is_clipped else (most, inverse)
+
+    def is_known_to(self, onednn: OneDnnKernels) -> None:
+        """Let kernels behind this one read the numbers."""
+        onednn.known["whole numbers", self.number] = self
+
+
+def _layout(onednn: OneDnnKernels, form: memory.Form, dtype: int, is_image: bool) -> Layout:
+    """Where whole numbers lie: those of images with the channels last."""
+    steps = memory.channels_last_steps(form.sizes) if is_image else form.steps
+    lying = memory.lying(onednn.library, memory.Form(form.sizes, tuple(steps)), dtype)
+    return Layout(onednn.library, form, lying.handle)
+
+
+def _is_usual(op: Any) -> bool:
+    return op.is_test and not op.only_observer and op.bit_length == BITS
+
+
+@serves_integers("quantize_linear")
+def quantize_linear(
+    onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
+) -> Offer | None:
+    """The whole numbers of a value that products read."""
+    numbers, library = IntegerForm(onednn, instruction), onednn.library
+    geometry, target = numbers.image, numbers.layout
+    image = None
+    if geometry is not None and not geometry.is_channels_last:
+        image = memory.with_channels_last(library, target.form.sizes)
+    source = memory.described(library, target.form, image)
+    one = Layout(library, memory.row_major([1 for _ in target.form.sizes]))
+    descriptor = PrimitiveDescriptor(
+        library, "binary", *(MULTIPLY, source, one, target), posts=numbers.limits, scaled=(SOURCE,)
+    )
+    number = Layout(library, memory.row_major((1,)))
+    listed = [(SOURCE, source), (OTHER, one), (TARGET, target), (SCALE | SOURCE, number)]
+    primitive = Primitive(onednn.contexts, descriptor, listed)
+
+    def run(x: Any, scale: Any, context: ExecutionContext, out: Any = None) -> Any:
+        out = whole(out, target.shape)
+        factors = np.array(numbers.factors(scale), "float32")
+        primitive.at(context)(memory.plain(x), factors[1:], out, factors[:1])
+        return out
+
+    numbers.is_known_to(onednn)
+    prepared = Prepared(run, out=True, scratch=onednn.contexts)
+    return Offer(prepared, (image, None), (target,), operands=(numbers.x, numbers.scale))
 
 
 class Rounded(NamedTuple):
-    """The operands of a product, as they are before they are rounded."""
+    """The operands of a product in whole numbers."""
 
     x: Any
     x_scale: Any
-    weight: Any  #: whole numbers
+    weight: Any
     weight_scale: Any  #: one number, or one for each slice
     axis: int  #: the dimension of slices; -1 for one scale
-    is_clipped: bool  #: whether -128 is none of the numbers
-    is_positive: bool  #: whether no element of X is below zero
+    dtype: int  #: of x
 
 
 def rounded_operands(onednn: OneDnnKernels, instruction: Any) -> Rounded:
     """The operands of a product.
 
-    Args:
-        onednn: the kernels of the graph.
-        instruction: the product.
-
     Raises:
         NotDone: these are other ones.
     """
     first, second = (each.producer for each in instruction.operands[:2])
-    whole_number, weight = first.operands[0], second.operands[0]
-    rounding = whole_number.producer
-    if rounding is None or rounding.op.type != "quantize_linear" or weight.dtype != np.int8:
-        raise NotDone("operands are rounded in another way")
-    x, x_scale = rounding.operands[:2]
+    x, weight = first.operands[0], second.operands[0]
     if x.producer is not None and x.producer.op.type == "reorder":
-        (x,) = x.producer.operands  # as it lay before it was to be rounded
-    is_usual = all(
-        op.is_test and not op.only_observer and op.bit_length == BITS
-        for op in (rounding.op, first.op, second.op)
-    )
-    same = x_scale is first.operands[1] and rounding.op.quant_axis == first.op.quant_axis == -1
-    if not (is_usual and same):
+        (x,) = x.producer.operands  # as it lay before it was to be read as a plain array
+    numbers = onednn.known.get(("whole numbers", x.number))
+    if numbers is None or weight.dtype != np.int8:
         raise NotDone("operands are rounded in another way")
-    is_clipped = rounding.op.round_type == 1
-    how = second.op.quant_axis, is_clipped, x.number in onednn.not_negative
-    return Rounded(x, x_scale, weight, second.operands[1], *how)
-
-
-class Rounding:
-    """Rounds a value to whole numbers, as ``quantize_linear`` does.
-
-    Args:
-        onednn: the kernels of the graph.
-        layout: of the value.
-        operands: says how.
-    """
-
-    def __init__(self, onednn: OneDnnKernels, layout: Layout, operands: Rounded) -> None:
-        library, form = onednn.library, layout.form
-        self.dtype: int = UINT8 if operands.is_positive else INT8
-        steps = tuple(layout.form.steps)
-        if layout != Layout(library, form):  # the channels lie last
-            steps = memory.channels_last_steps(form.sizes)
-        #: of the whole numbers
-        self.form: memory.Form = memory.Form(form.sizes, steps)
-        self.target: Descriptor = memory.lying(library, self.form, self.dtype)
-        one = Layout(library, memory.row_major([1 for _ in form.sizes]))
-        self._is_clipped = operands.is_clipped
-        limits = [("eltwise", CLIP, -float(MOST), float(MOST))]
-        descriptor = PrimitiveDescriptor(
-            library,
-            "binary",
-            *(ALGORITHMS["elementwise_mul"], layout, one, self.target),
-            posts=limits if operands.is_clipped or operands.is_positive else (),
-            scaled=(SOURCE,),
-        )
-        number = Layout(library, memory.row_major((1,)))
-        listed = [(SOURCE, layout), (OTHER, one), (TARGET, self.target), (SCALE | SOURCE, number)]
-        self._primitive = Primitive(onednn.contexts, descriptor, listed)
-        self._size = prod(form.sizes)
-
-    def at(self, context: ExecutionContext, x: Any, scale: Any) -> Any:
-        """The whole numbers, for as long as a kernel runs."""
-        whole_numbers = context.rounded.get(self._size)
-        if whole_numbers is None:
-            whole_numbers = context.rounded[self._size] = memory.aligned(self._size)
-        inverse = np.float32(1) / scale if scale >= LEAST_SCALE else np.float32(0)
-        first, second = np.float32(MOST), inverse
-        if self._is_clipped:  # in the order in which the operator multiplies
-            first, second = np.float32(1), np.float32(MOST) * inverse
-        numbers = np.array([first, second], "float32")
-        self._primitive.at(context)(x, numbers[1:], whole_numbers, numbers[:1])
-        return whole_numbers
+    same = numbers.scale is first.operands[1] and first.op.quant_axis == -1
+    if not (same and _is_usual(first.op) and _is_usual(second.op)):
+        raise NotDone("operands are rounded in another way")
+    scale, axis = second.operands[1], second.op.quant_axis
+    return Rounded(x, numbers.scale, weight, scale, axis, numbers.dtype)
 
 
 class Weight:
@@ -160,98 +188,184 @@ def _nothing() -> None:
     """A reference to nothing."""
 
 
+class PostProcessing:
+    """What a kernel computes behind its sums.
+
+    Args:
+        chain: the epilogues that it may compute, behind a bias.
+        posts: those of them that the library can.
+        layouts: of the other value of each of these, or None.
+        rank: how many dimensions the result has, as the library sees it.
+        numbers: the whole numbers that the result becomes; None where it stays as it is.
+    """
+
+    def __init__(
+        self,
+        chain: Sequence[Any],
+        posts: Sequence[PostOp],
+        layouts: Sequence[Any],
+        rank: int,
+        numbers: IntegerForm | None,
+    ) -> None:
+        self.numbers = numbers
+        self.steps: list[tuple[Any, ...]] = []
+        self.listed: list[tuple[int, Any]] = []
+        self.values: list[Any] = []
+        self.fused: int = len(posts)
+        for place, (post, layout, (epilogue, _)) in enumerate(zip(posts, layouts, chain)):
+            is_last = place == len(posts) - 1
+            steps = post.steps
+            if epilogue.function == "relu":  # sums are numbers
+                is_limit = is_last and numbers is not None and numbers.dtype == UINT8
+                steps = [] if is_limit else [("eltwise", LEAKY_RELU, 0.0, 0.0)]
+            if post.value is not None:
+                self._add_value(post.value, layout)
+            self.steps += [step if layout is None else (*step, layout) for step in steps]
+        if numbers is None:
+            return
+        self.fused += 1
+        if not numbers.is_clipped:
+            self.steps.append(("eltwise", LINEAR, float(MOST), 0.0))
+        one = Layout(numbers.layout.library, memory.row_major([1] * rank))
+        self._add_value(numbers.scale, one)
+        self.steps += [("binary", MULTIPLY, one), *numbers.limits]
+
+    def _add_value(self, value: Any, layout: Any) -> None:
+        self.listed.append((POST * (len(self.steps) + 1) | OTHER, layout))
+        self.values.append(value)
+
+    def arrays(self, values: Sequence[Any]) -> list[Any]:
+        """What the primitive reads, of what is computed with."""
+        arrays = [memory.plain(value) for value in values]
+        if self.numbers is not None:
+            arrays[-1] = np.array(self.numbers.factors(values[-1])[1:], "float32")
+        return arrays
+
+
+def _numbers_behind(onednn: OneDnnKernels, chain: Sequence[Any]) -> IntegerForm | None:
+    """The whole numbers that a chain begins with; None where it begins with something else."""
+    if not chain or chain[0][0].function != "quantize_linear":
+        return None
+    with suppress(NotDone):
+        return IntegerForm(onednn, chain[0][1])
+    return None
+
+
 def _factors(scale: Any, weight_scale: Any, count: int, more: float = 1.0) -> Any:
     """What each slice of a result is multiplied by."""
     factors = np.empty(count, "float32")
-    np.multiply(weight_scale.reshape(-1), scale * np.float32(more / MOST**2), out=factors)
+    number = np.float32(scale.reshape(-1)[0])
+    np.multiply(weight_scale.reshape(-1), number * np.float32(more / MOST**2), out=factors)
     return factors
 
 
-def _offer(
-    onednn: OneDnnKernels,
-    primitive: Primitive,
-    rounding: Rounding,
-    weight: Weight,
-    counts: tuple[int, float],
-    shape: Sequence[int],
-) -> Prepared:
-    """A kernel of a value, its scale, a weight, its scales, and what is added."""
+class _Product(NamedTuple):
+    """A kernel, before it is offered."""
 
-    def run(x: Any, scale: Any, w: Any, w_scale: Any, *rest: Any, out: Any = None) -> Any:
-        *others, context = rest
-        number = np.float32(scale.reshape(-1)[0])
-        numbers = rounding.at(context, memory.plain(x), number)
-        factors = _factors(number, w_scale, *counts)
-        out = whole(out, tuple(shape))
-        packed = weight.at(context, w)
-        primitive.at(context)(numbers, packed, factors, *map(memory.plain, others), out)
-        return out
+    primitive: Primitive
+    weight: Weight
+    counts: tuple[int, float]  #: see ``_factors``
+    shape: tuple[int, ...]  #: of the array that it writes
+    behind: PostProcessing
 
-    return Prepared(run, out=True, scratch=onednn.contexts)
+    def offer(
+        self, onednn: OneDnnKernels, operands: Rounded, added: list[Any], lie: tuple[Any, ...]
+    ) -> Offer:
+        """A kernel of whole numbers, their scale, a weight, its scales, and what is added.
+
+        Args:
+            onednn: the kernels of the graph.
+            operands: of the product.
+            added: the bias, if there is one.
+            lie: the layouts of the whole numbers, of values of the result's shape, and the result.
+        """
+        primitive, weight, counts, shape, behind = self
+        count, numbers = len(added), behind.numbers
+
+        def run(x: Any, scale: Any, w: Any, w_scale: Any, *rest: Any, out: Any = None) -> Any:
+            *others, context = rest
+            factors = _factors(scale, w_scale, *counts)
+            out = whole(out, shape)
+            arrays = [memory.plain(bias) for bias in others[:count]]
+            arrays += behind.arrays(others[count:])
+            primitive.at(context)(x, weight.at(context, w), factors, *arrays, out)
+            return out
+
+        source, like, target = lie
+        likes = [like for _ in behind.values]
+        if numbers is not None:
+            numbers.is_known_to(onednn)
+            likes[-1] = None
+        return Offer(
+            Prepared(run, out=True, scratch=onednn.contexts),
+            (source, None, None, None, *(None for _ in added), *likes),
+            (target,),
+            operands=(*operands[:4], *added, *behind.values),
+            fused=count + behind.fused,
+        )
 
 
-@serves_integers("conv2d", "depthwise_conv2d")
+@serves_integers(*CONVOLUTIONS)
 def convolution(
     onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
 ) -> Offer | None:
-    """The convolution, and what follows: a bias, values of the same shape, and activations."""
+    """The convolution, and what follows: a bias, values of the same shape, activations, and whole
+    numbers.
+    """
     if any(each is not None for each in instruction.operands[2:]):
         raise NotDone("a bias that is no operator of its own")
     operands, library = rounded_operands(onednn, instruction), onednn.library
     g = ConvolutionGeometry(instruction.op, operands.x.shape, operands.weight.shape)
     if operands.axis > 0 or min(map(min, g.window[2:])) < 0:
         raise NotDone("scales of another dimension, or a padding below zero")
-    image, target = (
-        None if g.is_channels_last else memory.with_channels_last(library, form.sizes)
-        for form in (g.image, g.out)
-    )
-    source = memory.described(library, g.image, image)
+    source = _layout(onednn, g.image, operands.dtype, True)
+    target = None if g.is_channels_last else memory.with_channels_last(library, g.out.sizes)
     plain_out = memory.described(library, g.out, target)
-    rounding = Rounding(onednn, source, operands)
     chain, result, added = list(epilogues.chain), instruction.results[0], []
-    channels = result.shape[-1 if g.is_channels_last else 1]
+    dim = 3 if g.is_channels_last else 1
+    channels = result.shape[dim]
     bias = Layout(library, memory.row_major((channels,)))
-    if not g.is_channels_last and epilogues.begins_with("add"):
+    if epilogues.begins_with("add"):
         epilogue, adding = chain[0]
-        if epilogue.shape == (1, channels, 1, 1):
+        if epilogue.shape == tuple(channels if k == dim else 1 for k in range(4)):
             added = [v for v in adding.inputs if v is not result]
             result = adding.result
             del chain[0]
     posts = _same_shape(post_ops(chain, result), result.shape)
-    steps = [
-        (*step, plain_out) if post.value is not None else step
-        for post in posts
-        for step in post.steps
-    ]
-    others = [
-        (POST * (place + 1) | OTHER, post.value)
-        for place, post in enumerate(p for p in posts for _ in p.steps)
-        if post.value is not None
-    ]
-    descriptor = PrimitiveDescriptor(
-        library,
-        "convolution_forward",
-        *(INFERENCE, DIRECT, rounding.target, memory.any_of(library, g.filter.sizes, INT8)),
-        *(bias if added else None, plain_out, *g.steps),
-        posts=steps,
-        scaled=((WEIGHTS, 3 if g.groups > 1 else 1),),
-    )
-    weights = descriptor.memory(OF_WEIGHTS)
-    listed: list[tuple[int, Any]] = [(SOURCE, rounding.target), (WEIGHTS, weights)]
-    listed += [(SCALE | WEIGHTS, bias), *[(BIAS, bias) for _ in added]]
-    listed += [*[(number, plain_out) for number, _ in others], (TARGET, plain_out)]
-    primitive = Primitive(onednn.contexts, descriptor, listed)
-    weight = Weight(onednn, g.filter, weights)
-    shape = result.shape if target is None else target.shape
-    prepared = _offer(onednn, primitive, rounding, weight, (channels, 1.0), shape)
-    values = [value for _, value in others]
-    return Offer(
-        prepared,
-        (image, None, None, None, *(None for _ in added), *(target for _ in values)),
-        (target,),
-        operands=(*operands[:4], *added, *values),
-        fused=len(added) + len(posts),
-    )
+    others = [None if post.value is None else plain_out for post in posts]
+
+    def made(numbers: IntegerForm | None) -> Offer:
+        behind = PostProcessing(chain, posts, others, len(result.shape), numbers)
+        out = plain_out if numbers is None else numbers.layout
+        descriptor = PrimitiveDescriptor(
+            library,
+            "convolution_forward",
+            *(INFERENCE, DIRECT, source, memory.any_of(library, g.filter.sizes, INT8)),
+            *(bias if added else None, out, *g.steps),
+            posts=behind.steps,
+            scaled=((WEIGHTS, 3 if g.groups > 1 else 1),),
+        )
+        weights = descriptor.memory(OF_WEIGHTS)
+        listed: list[tuple[int, Any]] = [(SOURCE, source), (WEIGHTS, weights)]
+        listed += [(SCALE | WEIGHTS, bias), *[(BIAS, bias) for _ in added]]
+        primitive = Primitive(onednn.contexts, descriptor, [*listed, *behind.listed, (TARGET, out)])
+        shape = result.shape if out is plain_out and target is None else out.shape
+        weight = Weight(onednn, g.filter, weights)
+        product = _Product(primitive, weight, (channels, 1.0), tuple(shape), behind)
+        lie = source, target, target if numbers is None else out
+        return product.offer(onednn, operands, added, lie)
+
+    return _with_whole_numbers(made, _numbers_behind(onednn, chain[len(posts) :]))
+
+
+def _with_whole_numbers(made: Any, numbers: IntegerForm | None) -> Offer:
+    """A kernel that makes whole numbers of its result; a plain one if the library has none."""
+    if numbers is not None:
+        with suppress(NotDone):
+            offer: Offer = made(numbers)
+            return offer
+    plain: Offer = made(None)
+    return plain
 
 
 def _same_shape(posts: Sequence[PostOp], shape: tuple[int, ...]) -> list[PostOp]:
@@ -263,7 +377,7 @@ def _same_shape(posts: Sequence[PostOp], shape: tuple[int, ...]) -> list[PostOp]
     return list(posts[:count])
 
 
-@serves_integers("mul", "matmul")
+@serves_integers(*PRODUCTS)
 def product(
     onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
 ) -> Offer | None:
@@ -278,36 +392,42 @@ def product(
     along = 0 if y.steps[-1] != 1 else len(operands.weight.shape) - 1
     if operands.axis not in (-1, along) or slices not in (1, columns):
         raise NotDone("scales of another dimension")
-    rounding = Rounding(onednn, Layout(library, x), operands)
-    plain_out = Layout(library, memory.row_major(geometry.sizes))
-    steps: list[tuple[Any, ...]] = []
-    others: list[tuple[int, Any, Layout]] = []
-    posts = post_ops(epilogues.chain, instruction.result)
-    for count, post in enumerate(posts):
-        if post.value is None:
-            steps += post.steps
-            continue
-        sizes = geometry.aligned(post.shape)
-        if sizes is None:
-            posts = posts[:count]
+    source = _layout(onednn, memory.row_major(operands.x.shape), operands.dtype, False)
+    rows = memory.lying(library, x, operands.dtype)
+    chain = epilogues.chain
+    posts, others = post_ops(chain, instruction.result), []
+    for post in posts:
+        sizes = None if post.value is None else geometry.aligned(post.shape)
+        if post.value is not None and sizes is None:
             break
-        layout = Layout(library, memory.row_major(sizes))
-        others.append((POST * (len(steps) + 1) | OTHER, post.value, layout))
-        steps += [(*step, layout) for step in post.steps]
-    descriptor = PrimitiveDescriptor(
-        library,
-        "matmul",
-        *(rounding.target, memory.any_of(library, y.sizes, INT8), None, plain_out),
-        posts=steps,
-        scaled=((WEIGHTS, 2),),
-    )
-    weights = descriptor.memory(OF_WEIGHTS)
-    numbers = Layout(library, memory.row_major((columns,)))
-    listed: list[tuple[int, Any]] = [(SOURCE, rounding.target), (WEIGHTS, weights)]
-    listed += [(SCALE | WEIGHTS, numbers), *[(n, layout) for n, _, layout in others]]
-    primitive = Primitive(onednn.contexts, descriptor, [*listed, (TARGET, plain_out)])
-    weight = Weight(onednn, y, weights)
-    counts = columns, float(geometry.factor)
-    prepared = _offer(onednn, primitive, rounding, weight, counts, geometry.shape)
-    taken = (*operands[:4], *(value for _, value, _ in others))
-    return Offer(prepared, (None,) * len(taken), (None,), operands=taken, fused=len(posts))
+        others.append(None if sizes is None else Layout(library, memory.row_major(sizes)))
+    posts = posts[: len(others)]
+
+    def made(numbers: IntegerForm | None) -> Offer:
+        behind = PostProcessing(chain, posts, others, 2, numbers)
+        form = memory.row_major(geometry.sizes)
+        out: Any = Layout(library, form)
+        if numbers is not None:
+            if numbers.image is not None:
+                raise NotDone("a convolution reads the result")
+            out = memory.lying(library, form, numbers.dtype)
+        descriptor = PrimitiveDescriptor(
+            library,
+            "matmul",
+            *(rows, memory.any_of(library, y.sizes, INT8), None, out),
+            posts=behind.steps,
+            scaled=((WEIGHTS, 2),),
+        )
+        weights = descriptor.memory(OF_WEIGHTS)
+        scales = Layout(library, memory.row_major((columns,)))
+        listed: list[tuple[int, Any]] = [(SOURCE, rows), (WEIGHTS, weights)]
+        listed += [(SCALE | WEIGHTS, scales), *behind.listed, (TARGET, out)]
+        primitive = Primitive(onednn.contexts, descriptor, listed)
+        weight = Weight(onednn, y, weights)
+        target = None if numbers is None else numbers.layout
+        shape = geometry.shape if target is None else target.shape
+        counts = columns, float(geometry.factor)
+        kernel = _Product(primitive, weight, counts, tuple(shape), behind)
+        return kernel.offer(onednn, operands, [], (source, None, target))
+
+    return _with_whole_numbers(made, _numbers_behind(onednn, chain[len(posts) :]))

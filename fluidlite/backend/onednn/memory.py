@@ -87,7 +87,8 @@ class Layout:
         owned_handle = self._descriptor.handle
         self.handle = owned_handle
         self.nbytes: int = library.size(owned_handle)
-        self.shape: tuple[int] = (self.nbytes // FLOAT.itemsize,)
+        #: of the array that holds it, of float32 whatever its elements are
+        self.shape: tuple[int] = (-(-self.nbytes // FLOAT.itemsize),)
         #: whether there are zeros that fill blocks up
         self.padded: bool = self.shape[0] != prod(form.sizes)
 
@@ -233,8 +234,6 @@ class ExecutionContext:
     def __init__(self, contexts: ContextFactory) -> None:
         self._factory = contexts
         self._scratchpad: Any = None
-        #: by number of bytes, what kernels hold only while they run
-        self.rounded: dict[int, Any] = {}
         #: bounds of the norms of values of this run, by number; see ``norms.py``
         self.norms: dict[int, float] = {}
         self.bound: dict[Any, Any] = {}

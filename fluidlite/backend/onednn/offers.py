@@ -125,13 +125,15 @@ class OneDnnKernels(KernelLibrary):
             self._is_noted = True
             self._note_signs(instruction.graph)
         served = _served.get(instruction.op.type)
-        values = (*instruction.inputs, *instruction.results)
-        if served is None or any(v.dtype != DType.FP32.dtype or not v.size for v in values):
+        if served is None and instruction.op.type not in _served_in_integers:
             return None
-        if not all(v.is_static for v in values):
+        values = (*instruction.inputs, *instruction.results)
+        if any(not v.is_static or not v.size for v in values):
             return None
         if self._in_integers(instruction):
             return LOW
+        if served is None or any(v.dtype != DType.FP32.dtype for v in values):
+            return None
         return LOW if self._everywhere else served[1](self, instruction, layouts)
 
     def offer(self, instruction: Any, layouts: Layouts, epilogues: Epilogues) -> Offer | None:
@@ -140,10 +142,10 @@ class OneDnnKernels(KernelLibrary):
             with suppress(NotDone):
                 make = _served_in_integers[instruction.op.type]
                 return make(self, instruction, layouts, epilogues)
-        try:
-            return _served[instruction.op.type][0](self, instruction, layouts, epilogues)
-        except NotDone:
-            return None
+        with suppress(NotDone):
+            if instruction.op.type in _served:
+                return _served[instruction.op.type][0](self, instruction, layouts, epilogues)
+        return None
 
     def _note_signs(self, graph: Iterable[Any]) -> None:
         """Note which values have no element below zero, where products in whole numbers ask."""
@@ -159,6 +161,11 @@ class OneDnnKernels(KernelLibrary):
         """Whether the program asks for an instruction in whole numbers of 8 bits."""
         if instruction.op.type not in _served_in_integers or not self.library.has_vnni:
             return False
+        values = (*instruction.operands[:2], instruction.results[0])
+        if any(value is None or value.dtype != DType.FP32.dtype for value in values):
+            return False
+        if instruction.op.type == "quantize_linear":
+            return any(map(self._in_integers, integer_readers(instruction)))
         return all(asks_for_integers(each) for each in instruction.operands[:2])
 
     @cached_property
@@ -244,6 +251,16 @@ def asks_for_integers(value: Any) -> bool:
     """Whether a value is made of whole numbers, and readers may take these."""
     op = None if value.producer is None else value.producer.op
     return op is not None and op.type == "dequantize_linear" and op.computes_in_int8
+
+
+def integer_readers(rounding: Any) -> list[Any]:
+    """The products that may read the whole numbers of a ``quantize_linear``."""
+    numbers = rounding.results[0]
+    reader = numbers.only_user
+    if reader is None or reader.operands[0] is not numbers:
+        return []
+    values = [value for value in reader.results if asks_for_integers(value)]
+    return [each for value in values[:1] for each in value.users if each.operands[0] is value]
 
 
 def operations_of(x: Any, y: Any, product: Any) -> tuple[float, float]:
