@@ -214,7 +214,8 @@ def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
         Params: of one element type.
     """
     dtype = Params[0].dtype.dtype
-    beta1, beta2 = np.asarray(op.beta1, dtype), np.asarray(op.beta2, dtype)
+    stays = getattr(op, "use_global_beta_pow", False)
+    factors = [np.asarray(1 if stays else beta, dtype) for beta in (op.beta1, op.beta2)]
     update = _adam_update(op, dtype)
     ends = np.cumsum([size_of(p.shape) for p in Params]).tolist()
     parts = [(slice(b, e), p.shape) for b, e, p in zip([0, *ends], ends, Params)]
@@ -231,13 +232,15 @@ def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
         room: Any,
         out: Any = None,
     ) -> tuple[Any, ...]:
-        read, news, paces = room[:4], room[4:7], room[7]
+        read, news, paces = room[:4], room[4:7], room[7:]
         for values, row in zip((params, grads, moments1, moments2), read):
             np.concatenate([value.reshape(-1) for value in values], out=row)
         power1, power2 = np.concatenate(powers1), np.concatenate(powers2)
-        pace = rate * np.sqrt(1 - power2) / (1 - power1)
-        np.take(pace, owner, out=paces, mode="clip")
-        update(*read, *news, paces)
+        correction = np.sqrt(1 - power2)
+        of_each = rate * correction / (1 - power1), op.epsilon * correction
+        for row, numbers in zip(paces, of_each):
+            np.take(numbers, owner, out=row, mode="clip")
+        update(*read, *news, *paces)
         results = []
         given = iter(out if isinstance(out, tuple) else ())
         for row in news:
@@ -246,11 +249,12 @@ def adam_of_many(op: Any, Params: Sequence[Spec]) -> Prepared:
                 new = np.empty(shape, dtype) if new is None else new
                 new[...] = row[where].reshape(shape)
                 results.append(new)
-        for powers, beta in ((powers1, beta1), (powers2, beta2)):
-            results += [power * beta for power in powers]
+        for powers, factor in zip((powers1, powers2), factors):
+            results += [power * factor for power in powers]
         return tuple(results)
 
-    return Prepared(run, out=True, scratch=Scratch((8, ends[-1]), dtype))
+    rows = 9 if op.corrects_first else 8
+    return Prepared(run, out=True, scratch=Scratch((rows, ends[-1]), dtype))
 
 
 _OF_EACH = ("Param", "Grad", "Moment1", "Moment2", "Beta1Pow", "Beta2Pow")
@@ -269,13 +273,14 @@ def _fits_adam_of_many(specs: Mapping[str, Spec]) -> bool:
     )
 
 
-register_multi_tensor(
-    "adam",
-    MultiTensor(
-        _OF_EACH,
-        ("LearningRate",),
-        ("ParamOut", "Moment1Out", "Moment2Out", "Beta1PowOut", "Beta2PowOut"),
-        _fits_adam_of_many,
-        adam_of_many,
-    ),
-)
+for _type in ("adam", "adam_v2"):
+    register_multi_tensor(
+        _type,
+        MultiTensor(
+            _OF_EACH,
+            ("LearningRate",),
+            ("ParamOut", "Moment1Out", "Moment2Out", "Beta1PowOut", "Beta2PowOut"),
+            _fits_adam_of_many,
+            adam_of_many,
+        ),
+    )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+import fluidlite.paddle as paddle
 from fluidlite.runtime.passes import multi_tensor
 
 layers = fluid.layers
@@ -14,14 +15,14 @@ def numpy_only(monkeypatch):
     monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")
 
 
-def network(widths, dtype="float32"):
+def network(widths, dtype="float32", adam=fluid.optimizer.Adam):
     """A perceptron that Adam trains: the loss."""
     fluid.default_main_program().random_seed = fluid.default_startup_program().random_seed = 2
     hidden = fluid.data("x", [None, 6], dtype)
     for width in widths:
         hidden = layers.fc(hidden, width, act="tanh")
     loss = layers.mean(layers.square(hidden))
-    fluid.optimizer.Adam(0.05).minimize(loss)
+    adam(0.05).minimize(loss)
     return loss
 
 
@@ -38,13 +39,16 @@ def trained(loss, dtype="float32", runs=8):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_small_parameters_take_a_step_together_to_the_same_bits(dtype, monkeypatch):
-    loss = network([7, 80, 90, 3], dtype)
+@pytest.mark.parametrize("type", ["adam", "adam_v2"])
+def test_small_parameters_take_a_step_together_to_the_same_bits(type, dtype, monkeypatch):
+    paddle.enable_static()
+    adam = fluid.optimizer.Adam if type == "adam" else paddle.optimizer.Adam
+    loss = network([7, 80, 90, 3], dtype, adam)
     found, source = trained(loss, dtype)
-    assert source.count("# adam of 7,") == 1 and source.count("# adam,") == 1  # 80 x 90 is not
+    assert source.count(f"# {type} of 7,") == source.count(f"# {type},") == 1  # 80 x 90 is not
     monkeypatch.setattr(multi_tensor, "FEWEST", 100)
     expected, source = trained(loss, dtype)
-    assert source.count("# adam,") == 8
+    assert source.count(f"# {type},") == 8
     assert len(found) > 30
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value, err_msg=name)
