@@ -242,25 +242,22 @@ class TileRoom:
         """Write rows [filter, row, column and sample] that are sums of the products of planes."""
         (u, s), v, d = m[PLANES:], m[2], m[4]
 
-        def write(row: int, rows: Any) -> None:
+        def write(row: int, one: Any, other: Any) -> None:
             there = result[:, row : row + ROWS * m.shape[2] : ROWS]
-            np.copyto(there, rows[:, : there.shape[1]])
+            count = there.shape[1]
+            np.add(one[:, :count], other[:, :count], out=there)
 
         np.add(m[2:PLANES:2], m[3:PLANES:2], out=m[PLANES:])
         np.subtract(m[2:PLANES:2], m[3:PLANES:2], out=m[2:PLANES:2])
         np.add(m[0], s, out=m[0])
-        np.add(m[0], u, out=m[0])
-        write(0, m[0])
+        write(0, m[0], u)
         np.multiply(u, FOUR, out=u)
-        np.add(s, u, out=s)
-        write(2, s)
+        write(2, s, u)
         np.add(v, v, out=v)
-        np.add(d, v, out=s)
-        write(1, s)
+        write(1, d, v)
         np.multiply(v, FOUR, out=v)
         np.add(d, v, out=v)
-        np.add(v, m[1], out=v)
-        write(3, v)
+        write(3, v, m[1])
 
     def _planes(self, cotangent: Any, first: int, block: _Block) -> Iterator[Any]:
         """Two planes of a cotangent [filter, row, column and sample] after the other, for a block:
