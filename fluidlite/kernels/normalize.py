@@ -1,4 +1,4 @@
-"""Softmax and its gradient, and its cross entropy."""
+"""Softmax and its gradient, by rows that stay in the cache, and its cross entropy."""
 
 from __future__ import annotations
 
@@ -8,12 +8,42 @@ import numpy as np
 
 from ..ground.dtypes import DType
 from ..opdef.prepared import Prepared, prepares
-from ..opdef.spec import Spec, normal_axis
+from ..opdef.spec import Spec, normal_axis, size_of
+from .batch import pieces
 from .short_rows import largest, totals
 
+#: logits up to this size need not be shifted: none is as far as ``least_logit`` below another one,
+#: and sums of exponentials are finite
+NEAR = 30.0
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
 _total: Any = np.add.reduce
+
+
+def _by_rows(function: Any, X: Spec, axis: int) -> Any:
+    """A function of arrays like X, and of what it writes to, that works on rows which stay in the
+    cache, where they lie one after the other.
+
+    Args:
+        function: of such arrays, or of some rows; takes ``out``.
+        X: the arrays.
+        axis: along which the function looks at several elements.
+    """
+    width = X.shape[-1]
+    cut = list(pieces(size_of(X.shape[:-1]), width * X.dtype.dtype.itemsize))
+    if normal_axis(axis, X.ndim) != X.ndim - 1 or len(cut) < 2:
+        return function
+
+    def run(*arrays: Any, out: Any = None) -> Any:
+        if not all(a.flags.c_contiguous for a in (*arrays, *(() if out is None else (out,)))):
+            return function(*arrays, out=out)
+        result = np.empty(X.shape, X.dtype.dtype) if out is None else out
+        *rows, written = [a.reshape(-1, width) for a in (*arrays, result)]
+        for some in cut:
+            function(*[a[some] for a in rows], out=written[some])
+        return result
+
+    return run
 
 
 @prepares("softmax")
@@ -21,17 +51,20 @@ def softmax(op: Any, X: Spec) -> Prepared | None:
     """Exponentials over their sum, in one array."""
     if X.ndim < 1 or 0 in X.shape:
         return None
-    least = np.asarray(op.least_logit, X.dtype.dtype)
+    least, may_be_near = np.asarray(op.least_logit, X.dtype.dtype), X.dtype is not DType.FP16
     largest_of, total_of = largest(X, op.axis), totals(X, op.axis)
 
-    def run(x: Any, out: Any = None) -> Any:
+    def some(x: Any, out: Any = None) -> Any:
+        if may_be_near and _largest(x, None) <= NEAR and _smallest(x, None) >= -NEAR:
+            e = np.exp(x, out=out)
+            return np.divide(e, total_of(e), out=e)
         shifted = np.subtract(x, largest_of(x), out=out)
         if not _smallest(shifted, None, None, None, False, least) >= least:  # looking costs less
             np.maximum(shifted, least, out=shifted)
         e = np.exp(shifted, out=shifted)
         return np.divide(e, total_of(e), out=e)
 
-    return Prepared(run, out=True, over=(0,))
+    return Prepared(_by_rows(some, X, op.axis), out=True, over=(0,))
 
 
 @prepares("softmax_with_cross_entropy")
@@ -73,9 +106,9 @@ def softmax_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
         return None
     total_of = totals(Out, op.axis)
 
-    def run(value: Any, g: Any, out: Any = None) -> Any:
+    def some(value: Any, g: Any, out: Any = None) -> Any:
         products = np.multiply(g, value, out=out)
         total = total_of(products)
         return np.multiply(np.subtract(g, total), value, out=products)
 
-    return Prepared(run, out=True, like=0)
+    return Prepared(_by_rows(some, Out, op.axis), out=True, like=0)

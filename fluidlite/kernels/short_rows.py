@@ -28,7 +28,8 @@ def _is_short(X: Spec, axis: int) -> bool:
 
 
 def largest(X: Spec, axis: int) -> Reduction:
-    """A function of values like X: the largest along a dimension, which stays with size 1.
+    """A function of values like X, or of some rows: the largest along a dimension, which stays with
+    size 1.
 
     Args:
         X: floats.
@@ -36,12 +37,13 @@ def largest(X: Spec, axis: int) -> Reduction:
     """
     if not _is_short(X, axis):
         return lambda x: _largest(x, axis, None, None, True)
-    width, shape = X.shape[-1], (*X.shape[:-1], 1)
-    return lambda x: _largest(x.reshape(-1, width).T.copy(), 0).reshape(shape)
+    width = X.shape[-1]
+    return lambda x: _largest(x.reshape(-1, width).T.copy(), 0).reshape(*x.shape[:-1], 1)
 
 
 def totals(X: Spec, axis: int) -> Reduction:
-    """A function of values like X: their sums along a dimension, which stays with size 1.
+    """A function of values like X, or of some rows: their sums along a dimension, which stays with
+    size 1.
 
     Args:
         X: floats.
@@ -49,6 +51,5 @@ def totals(X: Spec, axis: int) -> Reduction:
     """
     if not _is_short(X, axis) or X.dtype is DType.FP16:
         return lambda x: _total(x, axis, None, None, True)
-    width, shape = X.shape[-1], (*X.shape[:-1], 1)
-    ones = np.ones(width, X.dtype.dtype)
-    return lambda x: np.dot(x.reshape(-1, width), ones).reshape(shape)
+    width, ones = X.shape[-1], np.ones(X.shape[-1], X.dtype.dtype)
+    return lambda x: np.dot(x.reshape(-1, width), ones).reshape(*x.shape[:-1], 1)
