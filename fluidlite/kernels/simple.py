@@ -103,6 +103,26 @@ def leaky_relu_grad(op: Any, Out: Spec, dOut: Spec | None) -> Prepared | None:
     return Prepared(run, out=True, over=(0, 1), like=0)
 
 
+@prepares("elementwise_pow")
+@in_single
+def elementwise_pow(op: Any, X: Spec, Y: Spec) -> Prepared | None:
+    """X to the power of Y: where that is 2 or 1 everywhere, a product, or X."""
+    if not X.dtype.is_float or X.dtype != Y.dtype or 0 in (*X.shape, *Y.shape) or not X.shape:
+        return None
+    if (op.axis != -1 and X.ndim != Y.ndim) or np.broadcast_shapes(X.shape, Y.shape) != X.shape:
+        return None
+
+    def run(x: Any, y: Any, out: Any = None) -> Any:
+        least = np.minimum.reduce(y, None)
+        if least == 2 == np.maximum.reduce(y, None):
+            return np.multiply(x, x, out=out)
+        if least == 1 == np.maximum.reduce(y, None):
+            return np.positive(x, out=out)
+        return np.power(x, y, out=out)
+
+    return Prepared(run, out=True, over=(0,))
+
+
 @prepares("relu6")
 @in_single
 def relu6(op: Any, X: Spec) -> Prepared | None:
