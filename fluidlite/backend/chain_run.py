@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..kernels import threads
+from ..kernels.memory_order import as_row, empty_in, from_row, order_of
 from .chain_nodes import ChainNode, ElementwiseChain, PieceStep, flat, row_of
 
 Call = Callable[..., Any]
@@ -109,9 +109,9 @@ class ChainRun:
         several = len(self._stored) > 1
         targets = list(out) if several and out is not None else [out] * len(self._stored)
         like = next(a for a, whole in zip(operands, self._whole) if whole)
-        order = None if like.flags.c_contiguous else _order(like)
+        order = order_of(like)
         results = [
-            _empty(shape, dtype, order) if target is None else target
+            empty_in(order, shape, dtype) if target is None else target
             for (shape, dtype), target in zip(self._stored, targets)
         ]
         whole, rows = self._whole, self._rows
@@ -126,10 +126,10 @@ class ChainRun:
             np.copyto(room.reshape(-1, operands[k].size), operands[k].reshape(-1))
             operands[k] = room
         ins = [
-            _in_a_row(a, order) if cut else a if k in rows else a.reshape((1,) * min(1, a.ndim))
+            as_row(a, order) if cut else a if k in rows else a.reshape((1,) * min(1, a.ndim))
             for k, (a, cut) in enumerate(zip(operands, whole))
         ]
-        outs = [_in_a_row(m, order) for m in results]
+        outs = [as_row(m, order) for m in results]
         size, calls = self._size, self._calls
         total = outs[0].size
 
@@ -144,7 +144,7 @@ class ChainRun:
         threads.each(piece, -(-total // size), self._workers)
         for target, row in zip(results, outs):
             if not np.shares_memory(target, row):
-                target[...] = _back(row, target.shape, order)
+                target[...] = from_row(row, target.shape, order)
         return tuple(results) if several else results[0]
 
 
@@ -177,28 +177,3 @@ def _written(calls: Sequence[Any], steps: Sequence[PieceStep]) -> Call:
     exec(compile("\n".join(lines), "<pieces>", "exec"), names)
     run: Call = names["run"]
     return run
-
-
-def _order(array: Any) -> tuple[int, ...]:
-    """The dimensions of an array by their steps in memory, the longest first."""
-    return tuple(sorted(range(array.ndim), key=lambda i: -array.strides[i]))
-
-
-def _empty(shape: tuple[int, ...], dtype: Any, order: tuple[int, ...] | None) -> Any:
-    """A new array whose dimensions lie in an order."""
-    if order is None:
-        return np.empty(shape, dtype)
-    return _back(np.empty(prod(shape), dtype), shape, order)
-
-
-def _in_a_row(array: Any, order: tuple[int, ...] | None) -> Any:
-    """The elements of an array, dimensions in an order; a copy where they do not lie so."""
-    return (array if order is None else array.transpose(order)).reshape(-1)
-
-
-def _back(row: Any, shape: tuple[int, ...], order: tuple[int, ...] | None) -> Any:
-    """Elements in a row as an array of a shape, whose dimensions are in an order."""
-    if order is None:
-        return row.reshape(shape)
-    lying = row.reshape([shape[i] for i in order])
-    return lying.transpose(np.argsort(order))

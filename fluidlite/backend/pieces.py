@@ -32,7 +32,7 @@ TYPES = frozenset(
         *("abs", "clip", "cos", "erf", "exp", "gelu", "leaky_relu", "leaky_relu_grad", "log"),
         *("pow", "reciprocal", "relu", "relu6", "relu6_grad", "relu_grad", "rsqrt", "scale"),
         *("sigmoid", "sigmoid_grad", "sign", "sin", "sqrt", "sqrt_grad", "square", "square_grad"),
-        *("swish", "tanh", "tanh_grad", "sum", "elementwise_add", "elementwise_sub"),
+        *("swish", "swish_grad", "tanh", "tanh_grad", "sum", "elementwise_add", "elementwise_sub"),
         *("elementwise_mul", "elementwise_div", "elementwise_max", "elementwise_min"),
         "elementwise_pow",
     ]

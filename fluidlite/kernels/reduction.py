@@ -10,6 +10,7 @@ from ..ground.dtypes import Kind
 from ..opdef.prepared import Prepared, prepares
 from ..opdef.spec import Spec, size_of
 from .half import in_single
+from .samples_last import SamplesLast
 
 _MANY = 32  #: rows that a product adds faster, also where they are no matrix
 
@@ -41,10 +42,29 @@ def reduce_sum(op: Any, X: Spec) -> Prepared | None:
         if rows >= _MANY and columns > 1:
             all_ones = np.ones(rows, dtype)
             return Prepared(lambda x: np.dot(all_ones, x.reshape(rows, columns)).reshape(shape))
+    if X.ndim > 2 and axes == tuple(range(2, X.ndim)) and X.dtype.is_float and 0 not in X.shape:
+        return _over_positions(X, shape)
     add: Any = np.add.reduce
     if shape and len(shape) == (X.ndim if keep else X.ndim - len(axes)):
         return Prepared(lambda x: add(x, axes, dtype, None, keep))
     return Prepared(lambda x: np.asarray(add(x, axes, dtype, None, keep)).reshape(shape))
+
+
+def _over_positions(X: Spec, shape: tuple[int, ...]) -> Prepared:
+    """Sums over the positions of images, whose samples may lie last.
+
+    Args:
+        X: the images.
+        shape: of the result.
+    """
+    last, axes = SamplesLast(X.shape), tuple(range(2, X.ndim))
+    add: Any = np.add.reduce
+
+    def run(x: Any) -> Any:
+        sums = last.sums(last.lined(x)).T if last.holds(x) else add(x, axes)
+        return sums.reshape(shape)
+
+    return Prepared(run)
 
 
 @prepares("reduce_mean")

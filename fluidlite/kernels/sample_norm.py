@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..ground.dtypes import DType
-from ..opdef.prepared import Prepared, prepares
+from ..opdef.prepared import Prepared, Scratch, prepares
 from ..opdef.spec import Spec, flat
 from .batch import dots, pieces
+from .samples_last import SamplesLast
 
 
 def _is_plain(op: Any, X: Spec, *others: Spec | None) -> bool:
@@ -158,6 +159,102 @@ class _Groups(_Rows):
         return np.add.reduce(per_row.reshape(self.samples, -1), 0)
 
 
+class _GroupsSamplesLast(SamplesLast):
+    """Groups of channels of images whose samples lie last, some groups at a time.
+
+    Args:
+        r: the groups, as rows.
+        X: the images.
+    """
+
+    def __init__(self, r: _Groups, X: Spec) -> None:
+        super().__init__(X.shape)
+        self._epsilon, self._share, self._dtype = r.epsilon, r.share, r.dtype
+        self._groups, self._each = r.groups, r.each
+        step = r.each * self.lines * self.width
+        self._pieces = list(pieces(r.groups, step * r.dtype.itemsize))
+        most = min(self._pieces[0].stop, r.groups)
+        #: makes what they work in
+        self.room: Scratch = Scratch((most, r.each * self.lines, self.width), r.dtype)
+
+    def _blocks(self, lines: Any) -> Any:
+        """Lines as [group, line, element]."""
+        return lines.reshape(self._groups, -1, self.width)
+
+    def _of_channels(self, blocks: Any) -> Any:
+        """Blocks as [group, channel, line, element]."""
+        return blocks.reshape(len(blocks), self._each, self.lines, self.width)
+
+    def _inverse(self, variance: Any) -> Any:
+        """The inverse of deviations."""
+        return 1 / np.sqrt(variance + self._epsilon)
+
+    def _scale(self, blocks: Any, per_sample: Any, factors: Any, out: Any) -> None:
+        """Multiply blocks.
+
+        Args:
+            blocks: [group, line, element].
+            per_sample: numbers [group, sample].
+            factors: numbers [group, channel], too; or None.
+            out: what to write to, like the blocks.
+        """
+        if factors is not None:
+            both = factors[..., None] * per_sample[:, None]
+            if np.isfinite(both).all():  # not beyond the range, where the result need not be
+                per_channel, written = self._of_channels(blocks), self._of_channels(out)
+                np.multiply(per_channel, self.repeated(both), out=written)
+                return
+        np.multiply(blocks, self.repeated(per_sample), out=out)
+        if factors is not None:
+            written = self._of_channels(out)
+            np.multiply(written, factors[..., None, None], out=written)
+
+    def normalised(self, x: Any, scale: Any, bias: Any, out: Any) -> tuple[Any, ...]:
+        """The normalised images, means and variances."""
+        image, lines = self.new(out, self._dtype)
+        x, y = self._blocks(self.lined(x)), self._blocks(lines)
+        mean, variance = np.empty((2, self._groups, self.samples), self._dtype)
+        factors, terms = (
+            v if v is None else v.reshape(self._groups, self._each) for v in (scale, bias)
+        )
+        for some in self._pieces:
+            part = y[some]
+            middle = np.multiply(self.sums(x[some]), self._share, out=mean[some])
+            np.subtract(x[some], self.repeated(middle), out=part)
+            spread = np.multiply(self.products(part, part), self._share, out=variance[some])
+            own = None if factors is None else factors[some]
+            self._scale(part, self._inverse(spread), own, part)
+            if terms is not None:
+                written = part.reshape(len(part), self._each, -1)
+                np.add(written, terms[some, :, None], out=written)
+        return image, *(np.ascontiguousarray(v.T) for v in (mean, variance))
+
+    def cotangents(
+        self, scale: Any, variance: Any, g: Any, x: Any, mean: Any, room: Any, out: Any
+    ) -> tuple[Any, ...]:
+        """The cotangents of the images, of scales and of biases."""
+        image, lines = self.new(out, self._dtype)
+        x, g, dx = (self._blocks(v) for v in (self.lined(x), self.lined(g), lines))
+        mean, inverse = mean.T, self._inverse(variance.T)
+        factors = scale.reshape(self._groups, self._each)
+        both = np.empty((2, self._groups, self._each, self.samples), self._dtype)
+        for some in self._pieces:
+            own, part, normal = g[some], dx[some], room[: len(g[some])]
+            np.subtract(x[some], self.repeated(mean[some]), out=normal)
+            np.multiply(normal, self.repeated(inverse[some]), out=normal)
+            slopes = self._of_channels(own)
+            both[0, some] = self.sums(slopes)
+            both[1, some] = self.products(slopes, self._of_channels(normal))
+            totals = np.add.reduce(both[:, some] * factors[some, :, None], 2)
+            total, product = totals * (inverse[some] * self._share)
+            self._scale(own, inverse[some], factors[some], part)
+            np.multiply(normal, self.repeated(product), out=normal)
+            np.subtract(part, normal, out=part)
+            np.subtract(part, self.repeated(total), out=part)
+        sums, products = np.add.reduce(both, -1).reshape(2, -1)
+        return image, products, sums
+
+
 def _has_groups(op: Any, X: Spec) -> bool:
     return X.ndim > 1 and not op.last and X.shape[1] % op.groups == 0
 
@@ -168,9 +265,11 @@ def group_norm(op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None) -> Prepa
     if not _is_plain(op, X, Scale, Bias) or not _has_groups(op, X):
         return None
     r = _Groups(op, X)
-    of_groups = X.shape[0], op.groups
+    of_groups, last = (X.shape[0], op.groups), _GroupsSamplesLast(r, X)
 
     def run(x: Any, scale: Any, bias: Any, out: Any = None) -> Any:
+        if last.holds(x):
+            return last.normalised(x, scale, bias, None if out is None else out[0])
         rows = x.reshape(r.shape)
         result, y = r.new(out, X.shape)
         mean, variance = np.empty(r.count, r.dtype), np.empty(r.count, r.dtype)
@@ -198,7 +297,7 @@ def group_norm_grad(
     if not _is_plain(op, X, Scale, dY) or not _has_groups(op, X):
         return None
     r = _Groups(op, X)
-    ones = np.ones(r.positions, r.dtype)
+    ones, last = np.ones(r.positions, r.dtype), _GroupsSamplesLast(r, X)
 
     def run(
         scale: Any,
@@ -211,6 +310,9 @@ def group_norm_grad(
         *rest: Any,
         out: Any = None,
     ) -> Any:
+        if last.holds(x):
+            first = None if out is None else out[0]
+            return last.cotangents(scale, variance, g, x, mean, rest[-1], first)
         rows, g = x.reshape(r.shape), g.reshape(r.shape)
         result, dx = r.new(out, X.shape)
         mean, factors = mean.reshape(-1), r.of_rows(scale)
@@ -228,4 +330,4 @@ def group_norm_grad(
             r.through(dx[some], normal, total, product, inverse[some])
         return result, r.total(products), r.total(sums)
 
-    return Prepared(run, out=True, unread=(1, 2))
+    return Prepared(run, out=True, unread=(1, 2), scratch=last.room)

@@ -324,38 +324,6 @@ def sigmoid_grad(op: Any, Out: Spec, dOut: Spec) -> Prepared | None:
     return Prepared(run, out=True, over=(1,), like=0, scratch=room)
 
 
-@prepares("sigmoid")
-@in_single
-def sigmoid(op: Any, X: Spec) -> Prepared | None:
-    """1 / (1 + e^-X); where e^-X is infinite that is 0."""
-    if not X.shape or not X.dtype.is_float or X.kind is not Kind.LOD_TENSOR:
-        return None
-    one = np.ones((), X.dtype.dtype)
-
-    def run(x: Any, out: Any = None) -> Any:
-        out = np.negative(x, out=out)
-        np.add(np.exp(out, out=out), one, out=out)
-        return np.divide(one, out, out=out)
-
-    return Prepared(run, out=True, over=(0,))
-
-
-@prepares("swish")
-@in_single
-def swish(op: Any, X: Spec) -> Prepared | None:
-    """X times its sigmoid; where that is 0, so is the product with what is infinite."""
-    gate = sigmoid(op, X)
-    if gate is None or op.beta != 1.0:
-        return None
-    least = np.asarray(-np.finfo(X.dtype.dtype).max, X.dtype.dtype)
-
-    def run(x: Any, out: Any = None) -> Any:
-        out = gate.function(x, out=out)
-        return np.multiply(np.maximum(x, least), out, out=out)
-
-    return Prepared(run, out=True, between=size_of(X.shape) * X.dtype.dtype.itemsize)
-
-
 @prepares("concat")
 def concat(op: Any, X: list[Spec], AxisTensor: Spec | None) -> Prepared | None:
     """One after the other."""

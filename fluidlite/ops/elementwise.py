@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import DTypeError
 from ..ground.dtypes import DType, Kind, as_dtype
 from ..ground.values import SelectedRows
+from ..kernels.samples_last import SamplesLast
 from ..opdef.annotations import Array, Arrays, Rules, Specs, Value
 from ..opdef.attribute import attr
 from ..opdef.conjugation import AS_WRITTEN, HOLOMORPHIC, OfComplex, is_complex
@@ -73,6 +74,23 @@ def aligned_ufunc(ufunc: Any, X: Spec, Y: Spec, axis: int) -> Any:
     if shape and shape[X.ndim - Y.ndim :] == Y.shape:
         return Prepared(ufunc, out=True, over=(0, 1))
     return Prepared(lambda x, y, out=None: ufunc(x, y.reshape(shape), out=out), out=True, over=(0,))
+
+
+def per_channel_ufunc(ufunc: Any, X: Spec, Y: Spec) -> Any:
+    """A ufunc prepared for images and a number for each of their channels; None for others."""
+    is_image = X.kind is Kind.LOD_TENSOR and X.ndim > 2 and 0 not in X.shape and X.dtype.is_float
+    if not is_image or X.with_shape((*X.shape[:2], *[1] * (X.ndim - 2))) != Y:
+        return None
+    last = SamplesLast(X.shape)
+
+    def run(x: Any, y: Any, out: Any = None) -> Any:
+        if not last.holds(x):
+            return ufunc(x, y, out=out)
+        result, lines = last.new(out, x.dtype)
+        ufunc(last.lined(x), last.repeated(y.reshape(X.shape[:2]).T), out=lines)
+        return result
+
+    return Prepared(run, out=True, over=(0,))
 
 
 def as_real_as(f: Any, g: Any, like: Any) -> Any:
@@ -147,7 +165,10 @@ class Elementwise(UseMkldnn, Op, abstract=True):
         return getattr(xp, self.ufunc.__name__)(*align(xp, X, Y, self.axis))
 
     def prepare(self, X: Spec, Y: Spec) -> Prepared | None:
-        return None if self.ufunc is None else aligned_ufunc(self.ufunc, X, Y, self.axis)
+        if self.ufunc is None:
+            return None
+        found = per_channel_ufunc(self.ufunc, X, Y)
+        return aligned_ufunc(self.ufunc, X, Y, self.axis) if found is None else found
 
     def likewise(self, f: Any, X: Any, Y: Any, dX: Any, dY: Any) -> dict[str, Any]:
         """A rule's result from functions that give the cotangents in the shape of Out."""
