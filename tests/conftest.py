@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.runner import runtestprotocol
 
 from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.ground import seeding, state
@@ -105,6 +106,19 @@ def pytest_collection_finish():
     gc.enable()
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_protocol(item, nextitem):
+    """What goes well before and after a test is not sent to the first process, which counts tests:
+    messages about it take longer than many tests do.
+    """
+    if not WORKER or item.config.getoption("xmlpath") or item.config.getoption("durations"):
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.fixture
