@@ -138,7 +138,8 @@ def test_gradients_of_tensors_go_through_kernels(kernels):
     assert ("inv", True) in kernels
 
 
-def test_kernels_are_there_once_they_are_compiled(compiler, monkeypatch):
+def test_kernels_are_there_once_they_are_compiled(compiler, monkeypatch, tmp_path):
+    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path))
     monkeypatch.setenv("FLUIDLITE_KERNELS", "auto")
     asked, x = [], _matrices(9, 3, 3)
     monkeypatch.setattr(type(compiler), "request", lambda self, sources: asked.extend(sources))
