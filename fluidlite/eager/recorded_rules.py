@@ -124,7 +124,11 @@ class RecordedRule:
             again: the rule on tensors.
             results: the class of tensors that are made.
         """
-        arrays = [a.array if isinstance(a, TensorRecord) else a for a in arguments if _is_value(a)]
+        arrays = [
+            a.array if isinstance(a, TensorRecord) else a
+            for a in arguments
+            if a is not None and type(a) is not ShapeDtype
+        ]
         values: Sequence[Any] = thread.run(self.forward, *arrays)
         first, count = len(arguments), len(self._computed)
         tensors: list[Any] = [*arguments, *map(results, values[:count])]

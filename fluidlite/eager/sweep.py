@@ -310,7 +310,9 @@ def _holds_values(node: GradNode) -> bool:
     """Whether a node keeps more than shapes, without which its rule cannot be called again."""
     out = node.out
     reads_out = bool(out) if isinstance(out, dict) else out is not None
-    return type(node.how) is not Pullback or reads_out or any(map(_is_value, node.saved))
+    if reads_out or type(node.how) is not Pullback:
+        return True
+    return node.how.forms is None and any(map(_is_value, node.saved))
 
 
 def _is_value(kept: Any) -> bool:
@@ -377,8 +379,13 @@ def leading(
             continue
         if node.count < oldest and not leaves:  # edges lead to older ones
             continue
-        sources = [(edge, node_of(edge)) for edge in _edges(node) if edge not in blocked]
-        stack += [source for _, source in sources if source is not None]
+        sources = []
+        for edge in _edges(node):
+            if edge not in blocked:
+                source = edge if type(edge) is GradNode else node_of(edge)
+                sources.append((edge, source))
+                if source is not None and (leaves or source.count > oldest):
+                    stack.append(source)
         nodes.append((node, sources))
     nodes.sort(key=lambda pair: pair[0].count)
     on_path: set[GradNode] = set()
@@ -391,6 +398,8 @@ def leading(
 
 
 def _edges(node: GradNode) -> list[Any]:
+    if tuple not in map(type, node.edges):
+        return [edge for edge in node.edges if edge is not None]
     edges: list[Any] = []
     for edge in node.edges:
         if type(edge) is tuple:

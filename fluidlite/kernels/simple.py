@@ -12,6 +12,8 @@ from ..opdef.spec import Spec, resolved, size_of
 from .half import in_single, narrowed, widened
 from .rows import total_of_rows
 
+COPIED = 2048  #: elements up to which to copy takes less time than to make a view
+_FLOATS = frozenset((DType.FP32, DType.FP64))
 CONVERTED = 8192  #: elements that NumPy converts at a time
 
 
@@ -261,14 +263,32 @@ def transpose(op: Any, X: Spec) -> Prepared:
 
 @prepares("expand")
 def expand(op: Any, X: Spec, ExpandTimes: Spec | None, each: Any) -> Prepared | None:
-    """Repetition along dimensions of size 1: a view."""
+    """Repetition along dimensions of size 1: a view, but of few elements."""
     if ExpandTimes is not None or each or not X.shape:
         return None
     times = op.expand_times
     if any(n != 1 and t != 1 for n, t in zip(X.shape, times)):
         return None
     shape = tuple(n * t for n, t in zip(X.shape, times))
+    if size_of(shape) <= COPIED:
+        dtype = X.dtype.dtype
+
+        def copied(x: Any, *_: Any) -> Any:
+            out = np.empty(shape, dtype)
+            out[...] = x
+            return out
+
+        return Prepared(copied)
     return Prepared(lambda x, *_: np.broadcast_to(x, shape))
+
+
+@prepares("pow")
+def pow(op: Any, X: Spec, FactorTensor: Spec | None) -> Prepared | None:
+    """A small power, by the function that NumPy chooses for it."""
+    function = {1.0: np.positive, 2.0: np.square}.get(op.factor)
+    if FactorTensor is not None or function is None or not X.shape or X.dtype not in _FLOATS:
+        return None
+    return Prepared(lambda x, _, out=None: function(x, out=out), out=True, over=(0,))
 
 
 @prepares("relu_grad")
