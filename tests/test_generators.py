@@ -108,14 +108,16 @@ class Module:
 
     def names(self, function):
         """The local names of a function that hold text of a program."""
-        found = set()
+        found, pairs = set(), []
+        for target, source in bindings(function):
+            stored = (n for n in ast.walk(target) if isinstance(n, ast.Name))
+            pairs.append(({n.id for n in stored if isinstance(n.ctx, ast.Store)}, source))
         while True:
             bound = {
-                name.id
-                for target, source in bindings(function)
-                if any(self.read(source, found))
-                for name in ast.walk(target)
-                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+                name
+                for names, source in pairs
+                if not names <= found and any(self.read(source, found))
+                for name in names
             }
             if bound <= found:
                 return found
