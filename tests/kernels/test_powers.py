@@ -22,3 +22,12 @@ def test_powers_are_those_of_numpy(exponent):
         assert run(X, y, out=room) is room
         np.testing.assert_array_equal(room, np.power(X, y))
         np.testing.assert_array_equal(np.signbit(room), np.signbit(np.power(X, y)))
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_powers_by_an_attribute_are_those_of_numpy(factor):
+    run = lookup("pow")({"factor": factor}).prepared([spec(X.shape, DType.FP32), None]).function
+    room = np.empty_like(X)
+    np.testing.assert_array_equal(run(X, None), np.power(X, np.float32(factor)))
+    assert run(X, None, out=room) is room
+    np.testing.assert_array_equal(np.signbit(room), np.signbit(np.power(X, np.float32(factor))))
