@@ -12,9 +12,6 @@ from ..opdef.spec import Spec, normal_axis, size_of
 from .batch import pieces
 from .short_rows import largest, totals
 
-#: logits up to this size need not be shifted: none is as far as ``least_logit`` below another one,
-#: and sums of exponentials are finite
-NEAR = 30.0
 _largest: Any = np.maximum.reduce
 _smallest: Any = np.minimum.reduce
 _total: Any = np.add.reduce
@@ -51,13 +48,10 @@ def softmax(op: Any, X: Spec) -> Prepared | None:
     """Exponentials over their sum, in one array."""
     if X.ndim < 1 or 0 in X.shape:
         return None
-    least, may_be_near = np.asarray(op.least_logit, X.dtype.dtype), X.dtype is not DType.FP16
+    least = np.asarray(op.least_logit, X.dtype.dtype)
     largest_of, total_of = largest(X, op.axis), totals(X, op.axis)
 
     def some(x: Any, out: Any = None) -> Any:
-        if may_be_near and _largest(x, None) <= NEAR and _smallest(x, None) >= -NEAR:
-            e = np.exp(x, out=out)
-            return np.divide(e, total_of(e), out=e)
         shifted = np.subtract(x, largest_of(x), out=out)
         if not _smallest(shifted, None, None, None, False, least) >= least:  # looking costs less
             np.maximum(shifted, least, out=shifted)
