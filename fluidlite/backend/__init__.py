@@ -16,7 +16,8 @@ from . import numpy_
 _CHOICES = ("numpy", "onednn", "native", "auto")
 # read at their first use
 _ONEDNN, _JAX = "fluidlite.backend.onednn", "fluidlite.backend.jax_"
-_NATIVE, _PIECES = "fluidlite.backend.native", "fluidlite.backend.pieces"
+_NATIVE, _PIECES = "fluidlite.backend.native.library", "fluidlite.backend.pieces"
+_COMPILER = "fluidlite.backend.native.compiler"
 
 
 def get(name: str) -> ModuleType:
@@ -28,6 +29,15 @@ def get(name: str) -> ModuleType:
     if name == "jax":
         return import_module(_JAX)
     return {"numpy": numpy_}[name]
+
+
+def kept_notes() -> Any:
+    """What keeps notes beside generated kernels, between processes (``native.kernel_cache``); None
+    where ``FLUIDLITE_KERNELS`` leaves these out, no compiler is there, or nothing is kept so far.
+    """
+    if os.environ.get("FLUIDLITE_KERNELS", "") not in ("", "auto", "native"):
+        return None
+    return import_module(_COMPILER).COMPILER.get().kept_notes()
 
 
 def kernel_libraries() -> list[Callable[[Any], KernelLibrary | None]]:

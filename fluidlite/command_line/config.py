@@ -12,7 +12,8 @@ from textwrap import fill
 
 import numpy as np
 
-from ..backend import native, onednn
+from ..backend import onednn
+from ..backend.native.library import description as native_description
 from ..ground import state
 from ..ground.console import say
 from ..ground.tracebacks import api_boundaries
@@ -137,7 +138,7 @@ def config() -> Config:
         kernels=wanted,
         onednn=library,
         served=() if library is None or wanted == "numpy" else tuple(onednn.served()),
-        native=native.description(),
+        native=native_description(),
         threads=threads.count(),
         flags=dict(state.flag_values.get()),
         warnings=tuple(warnings),

@@ -211,6 +211,18 @@ class KernelLibrary:
     def remember(self, key: str, text: str) -> None:
         """Keep a text by a key."""
 
+    def as_kept(self, source: Any) -> Any:
+        """What a later process finds the kernel of a source by, as JSON has it; None where there is
+        no kernel yet.
+        """
+        return None
+
+    def kept(self, description: Any) -> Any:
+        """The source that was described so, for :meth:`kernels`; None if there is none that can
+        be had.
+        """
+        return None
+
     def kernels(
         self, sources: Sequence[Any], specs: Sequence[Sequence[Any]], team: int | None = None
     ) -> list[Prepared | None]:

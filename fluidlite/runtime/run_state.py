@@ -18,6 +18,7 @@ from ..ir.verify import verify
 from ..scope import Scope
 from .agreement import agree, share_first_values
 from .plan import Plan, ProgramPart, Pruned
+from .segment import segments_in
 
 #: the names that are fetched, and what a run is cut down to
 Wanted = tuple[tuple[str, ...], Pruned | ProgramPart | None]
@@ -207,6 +208,9 @@ class RunState:
             self.plans[key] = plan
             while len(self.plans) > PLANS_KEPT:
                 self.plans.popitem(last=False)
+        else:
+            for segment in segments_in(plan.items):
+                segment.runs_once = True
         return plan
 
     def begin_in(self, scope: Scope, program: Program) -> None:

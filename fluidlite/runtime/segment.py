@@ -1,9 +1,9 @@
 """Segments: steps in a row that can be compiled as one function, for the shapes of what they read.
 
 The first run of a segment is interpreted, the second with the same shapes is compiled
-(``compile.py``, which is read then); where it takes long, the first one is.  Interpretation is the
-meaning: where a compiled segment fails, its steps are interpreted from the same values, which
-raises the error that names the operator.
+(``compile.py``, which is read then); where it takes long, or an earlier process has compiled the
+same, the first one is.  Interpretation is the meaning: where a compiled segment fails, its steps
+are interpreted from the same values, which raises the error that names the operator.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ..ground.quoting import terminal_text
 from ..ir.costs import multiply_adds
 from ..opdef.spec import Spec
 from .counted import Counting
+from .planned_before import note_planned, was_planned
 from .step import Environment, Step
 from .value import CountingSpec, Unsupported
 
@@ -82,6 +83,8 @@ class Segment:
         ]
         #: what of that goes to the scope
         self.commits: set[str] = set()
+        #: whether it is certain that no second run comes
+        self.runs_once: bool = False
         #: the same without its loops, for shapes with which these cannot be unrolled
         self.parts: list[Segment | Step] = []
         if not is_ragged and any(step.instance.is_control for step in steps):
@@ -176,8 +179,8 @@ def function_for(
     segment: Segment, env: Environment, backend: Any, passes: tuple[Pass, ...] | None = None
 ) -> CompiledSegment | None:
     """The compiled segment for the values of an environment; None where the steps are to be
-    interpreted: the first time that shapes are seen, unless that takes long, and where they cannot
-    be compiled.
+    interpreted: the first time that shapes are seen, unless that takes long or an earlier process
+    has compiled the same, and where they cannot be compiled.
     """
     key = _key_of(env, segment.reads)
     if key is None:
@@ -191,7 +194,8 @@ def function_for(
         functions[key] = _SEEN
         while len(functions) > FUNCTIONS_KEPT:
             functions.popitem(last=False)
-        if not (_reads_much(segment, env) or _convolves_much(segment, env)):
+        takes_long = _reads_much(segment, env) or _convolves_much(segment, env)
+        if not takes_long and (segment.runs_once or not was_planned(segment.steps, key)):
             return None
         known = _SEEN
     if known is _SEEN:
@@ -210,6 +214,8 @@ def function_for(
             known = None
             _report("a plan could not be compiled, and is interpreted", error)
         functions[key] = known
+        if known is not None:
+            note_planned(segment.steps, key)
         if known is not None and known.improvement is not None and _reads_much(segment, env):
             known.improvement.request()
     elif known is not None and known.improvement is not None and known.improvement.is_ready():

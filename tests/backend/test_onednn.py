@@ -12,7 +12,7 @@ import pytest
 from backend.agreement import agree, fed, gradients, needs_library, ran, sources
 
 import fluidlite as fluid
-from fluidlite.backend import native
+from fluidlite.backend.native import library as native
 from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.backend.onednn import description, library, memory
 from fluidlite.errors import ArgumentError, UnsupportedError
@@ -344,13 +344,11 @@ def test_a_forked_process_runs_generated_kernels_that_used_the_threads_of_onednn
     COMPILER.switch(Compiler())
     if native.description() is None:
         pytest.skip("no C compiler")
-    shared, by_team, begin = [], native.library._by_team, native.open_library
+    shared, by_team, begin = [], native._by_team, native.open_library
     monkeypatch.setattr("fluidlite.kernels.threads.count", lambda: 2)
     monkeypatch.setattr(native, "open_library", lambda graph, waits: begin(graph, waits=True))
     monkeypatch.setattr(
-        native.library,
-        "_by_team",
-        lambda *how: lambda arrays: shared.append(1) or by_team(*how)(arrays),
+        native, "_by_team", lambda *how: lambda arrays: shared.append(1) or by_team(*how)(arrays)
     )
     monkeypatch.setenv("FLUIDLITE_KERNELS", "auto")
     image, feed = fed("x", [8, 16, 48, 48])

@@ -3,5 +3,3 @@
 What they compute is derived from the operators' definitions.  A compiler is used if there is
 one: the system's, or that of ``pip install "fluidlite[jit]"``.
 """
-
-from .library import NativeKernels, description, open_library

@@ -19,14 +19,17 @@ import warnings
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ...ground import state
 from ...ground.threading_support import started
 from ..commands import Status
 from .kernel import Kernel, opened
-from .kernel_cache import KernelCache
+from .kernel_cache import KernelCache, place
 from .lazy import lazy
-from .source import KernelSource
+
+if TYPE_CHECKING:
+    from .source import KernelSource
 
 FLAGS = (
     *("-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
@@ -82,9 +85,7 @@ class Compiler:
     @lazy
     def version(self) -> str:
         """What the compiler says of itself; empty if there is none that works here."""
-        if not self.command or sys.platform not in ("linux", "darwin") or sys.maxsize < 2**32:
-            return ""
-        if platform.python_implementation() != "CPython":
+        if not self._may_work:
             return ""
         try:
             status, said, _ = self._ran([*self.command, "--version"], b"", ANSWER)
@@ -95,6 +96,18 @@ class Compiler:
             return ""
         lines = said.splitlines()
         return lines[0].strip() if status == 0 and lines else ""
+
+    @property
+    def _may_work(self) -> bool:
+        """Whether kernels can be made on a system like this, and there is a compiler."""
+        if sys.platform not in ("linux", "darwin") or sys.maxsize < 2**32:
+            return False
+        return platform.python_implementation() == "CPython" and bool(self.command)
+
+    def kept_notes(self) -> KernelCache | None:
+        """What keeps notes, where there may be some: to look makes no folder."""
+        there = self._may_work and place().is_dir()
+        return self.cache if there and self.cache.folder is not None else None
 
     def _ran(
         self,
@@ -177,12 +190,26 @@ class Compiler:
             self._warned = True
             warnings.warn(f"{text}; NumPy computes instead", RuntimeWarning, stacklevel=2)
 
+    @lazy
+    def _target(self) -> Any:
+        """The digest of what all kernels have in common: generator, compiler and processor."""
+        made = blake2b(digest_size=16)
+        for text in (self._head, self.version, " ".join(FLAGS), self._processor):
+            made.update(text.encode() + b"\0")
+        return made
+
+    @property
+    def target(self) -> str:
+        """What tells what was made here from what another compiler or processor made."""
+        digest: str = self._target.hexdigest()
+        return digest
+
     def digest(self, source: KernelSource) -> str:
         """What tells a library from others: generator, compiler, processor and source."""
-        made = blake2b(digest_size=16)
-        for text in (self._head, source.text, self.version, " ".join(FLAGS), self._processor):
-            made.update(text.encode() + b"\0")
-        return made.hexdigest()
+        made = self._target.copy()
+        made.update(source.text.encode())
+        digest: str = made.hexdigest()
+        return digest
 
     def find(self, sources: Iterable[KernelSource]) -> dict[str, Kernel | None]:
         """The kernels that are there, by name, from memory or the disk; None for those that cannot
@@ -199,10 +226,19 @@ class Compiler:
             if not self.version or self.cache.folder is None:
                 kernels[source.name] = None
                 continue
-            kernel = self.cache.load(self.digest(source), source.name)
-            if kernel is not None:
-                kernels[source.name] = self._known[source.name] = kernel
+            if self.finds(source.name, self.digest(source)):
+                kernels[source.name] = self._known[source.name]
         return kernels
+
+    def finds(self, name: str, digest: str) -> bool:
+        """Whether a kernel is there, in memory or in the library of a digest."""
+        with self._lock:
+            known = self._known.get(name)
+        if known is None and self.version and self.cache.folder is not None:
+            known = self.cache.load(digest, name)
+            if known is not None:
+                self._known[name] = known
+        return known is not None
 
     def request(self, sources: Iterable[KernelSource]) -> list[threading.Event]:
         """Have kernels compiled in the time that others leave; what is set when each is done."""

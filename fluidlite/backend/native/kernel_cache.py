@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import stat
+import sys
 import tempfile
 import time
 import zlib
@@ -21,15 +22,20 @@ from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from pathlib import Path
 
+import numpy as np
+
 from ...ground.private_folders import is_ours, private_folder
 from .kernel import Kernel, opened
 from .lazy import lazy
 
 KEPT = 64 << 20  #: bytes of libraries that are kept on disk
-NOTES_KEPT = 200  #: notes that are kept
+NOTES_KEPT, NOTES_BYTES = 400, 16 << 20  #: notes that are kept, and bytes of them
+#: parts of the package that decide what notes say
+_DECIDING = ("backend", "kernels", "opdef", "ops", "runtime")
 MAKING = "making-"  #: begins the names of folders where kernels are made
 ABANDONED = 1200  #: seconds after which nobody works in such a folder any more
 
+_PACKAGE = Path(__file__).parents[2]
 #: what is kept, by its name: a library, its digest or a note
 _KEPT_NAME = re.compile(r"[0-9a-f]{32}\.(so|sum|note)", re.ASCII)
 
@@ -127,13 +133,41 @@ class KernelCache:
             return None
 
     def noted(self, key: str) -> str:
-        """The text of a note; empty if there is none that can be trusted."""
+        """The text of a note; empty if there is none that can be trusted: that nobody else may
+        write to, that is whole, and that this very package has made.
+        """
         assert self.folder is not None
         path = self.folder / f"{key}.note"
         try:
-            return path.read_text(encoding="ascii") if is_ours(path) else ""
+            if not is_ours(path):
+                return ""
+            seal, _, text = path.read_text(encoding="ascii").partition("\n")
+            if seal != self._seal(key, text):
+                return ""
+            os.utime(path)
+            return text
         except (OSError, ValueError):
             return ""
+
+    def _seal(self, key: str, text: str) -> str:
+        """What a note begins with."""
+        return blake2b(f"{self._makers}\0{key}\0{text}".encode(), digest_size=16).hexdigest()
+
+    @lazy
+    def _makers(self) -> str:
+        """What tells notes of this package from those of others: the versions of Python and NumPy,
+        and the sizes and times of files, by which Python tells whether it has compiled them.
+        """
+        about = [sys.version, np.__version__]
+        for part in _DECIDING:
+            for folder, _, names in os.walk(_PACKAGE / part):
+                for name in names:
+                    if not name.endswith((".pyc", ".pyo")):
+                        file = os.stat(os.path.join(folder, name))
+                        about.append(f"{folder} {name} {file.st_size} {file.st_mtime_ns}")
+        if len(about) == 2:  # it has no files: nothing can be said of it
+            about.append(os.urandom(16).hex())
+        return "\n".join(sorted(about))
 
     def note(self, key: str, text: str) -> None:
         """Keep a note; of many, those that were made last."""
@@ -142,13 +176,22 @@ class KernelCache:
         with contextlib.suppress(OSError):
             folder = Path(self.new_folder())
             note = folder / f"{key}.note"
-            note.write_text(text, encoding="ascii")
-            notes = sorted(self.folder.glob("*.note"), key=lambda path: path.stat().st_mtime)
-            for path in notes[: max(0, len(notes) - NOTES_KEPT + 1)]:
-                path.unlink(missing_ok=True)
+            note.write_text(f"{self._seal(key, text)}\n{text}", encoding="ascii")
             os.replace(note, self.folder / note.name)
+            self._make_room_for_notes()
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _make_room_for_notes(self) -> None:
+        """Remove the notes that were used longest ago, where there are too many."""
+        assert self.folder is not None
+        notes = [(path.stat(), path) for path in self.folder.glob("*.note")]
+        count, size = len(notes), sum(about.st_size for about, _ in notes)
+        for about, path in sorted(notes, key=lambda note: note[0].st_mtime_ns):
+            if count <= NOTES_KEPT and size <= NOTES_BYTES:
+                break
+            count, size = count - 1, size - about.st_size
+            path.unlink(missing_ok=True)
 
     def contents(self) -> list[tuple[Path, float]]:
         """The files that are kept, and the bytes of each; of one under several names a part."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from .fusion_groups import MOST_ARRAYS
 from .fusion_shapes import GroupKernel, GroupKernels
 from .kernel import Kernel
 from .layouts import relaid
+from .loops import BLOCKS
 from .products import product_source
 from .source import KernelSource
 from .symbols import Untraceable
@@ -29,6 +32,9 @@ CALL = 0.4  #: what a kernel costs as a multiple of NumPy's where calling takes 
 #: threads share it: those of OpenMP, which are awake, and Python's
 LONG, SHARED_BY_TEAM, SHARED = 1 << 17, 1 << 18, 1 << 20
 MOST_AWAITED = 60  #: seconds for which a plan waits that may do without
+MOST_SCRATCH = 1 << 30  #: bytes that a kernel works in, where a note says so
+#: the name of a generated kernel, and behind it that of its library
+_NAME = re.compile(r"k[0-9a-f]{52}", re.ASCII)
 
 
 class NativeKernels(KernelLibrary):
@@ -90,11 +96,41 @@ class NativeKernels(KernelLibrary):
 
     def recalled(self, key: str) -> str:
         """A text that was kept beside kernels; empty if there is none."""
-        return self._compiler.cache.noted(key)
+        return self._compiler.cache.noted(self._own(key))
 
     def remember(self, key: str, text: str) -> None:
         """Keep a text beside kernels."""
-        self._compiler.cache.note(key, text)
+        self._compiler.cache.note(self._own(key), text)
+
+    def _own(self, key: str) -> str:
+        """A key of what is kept for this compiler and processor alone."""
+        text = f"{key} {self._compiler.target}"
+        return blake2b(text.encode(), digest_size=16).hexdigest()
+
+    def as_kept(self, source: KernelSource) -> list[Any] | None:
+        """What a later process finds a kernel by; None where it is not compiled."""
+        file = self._compiler.digest(source)
+        if not self._compiler.finds(source.name, file):
+            return None
+        return [file, *source._replace(text="")]
+
+    def kept(self, description: Any) -> KernelSource | None:
+        """The kernel of such a description, without its text; None where that is no description, or
+        the kernel is missing.
+        """
+        try:
+            file, name, _, inputs, scratch, blocks, work, over = description
+            counts = (inputs, scratch, blocks, *over)
+            source = KernelSource(name, "", inputs, scratch, blocks, float(work), tuple(over))
+        except (TypeError, ValueError):
+            return None
+        if not (isinstance(name, str) and isinstance(file, str) and _NAME.fullmatch(name + file)):
+            return None
+        if not all(type(each) is int and each >= 0 for each in counts):
+            return None
+        if blocks not in (1, BLOCKS) or scratch > MOST_SCRATCH or max(over, default=-1) >= inputs:
+            return None
+        return source if self._compiler.finds(name, file) else None
 
     def kernels(
         self,

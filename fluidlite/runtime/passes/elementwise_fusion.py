@@ -13,11 +13,11 @@ from itertools import islice
 from typing import Any
 
 from ...opdef.prepared import KernelLibrary, Scratch
-from ...opdef.view_analysis import look_of
 from ..graph import Graph, Instruction
 from ..value import Value
 from . import kept_groups
 from .form import Context, Pass
+from .shown_elements import ShownElements, is_used, shows
 
 MOST = 48  #: instructions of one group
 LARGE = 1 << 16  #: work from which on a loop in place of two is worth compiling
@@ -43,9 +43,11 @@ class _Group:
 
     members: list[Instruction]
     place: float
-    made: Any = None  #: what they compute together, as the library says
+    made: Any = None  #: what they compute together, as the library says; None for one that was kept
     inputs: list[Value] = field(default_factory=list)
     outputs: list[Value] = field(default_factory=list)
+    source: Any = None  #: of its kernel, where it pays
+    kept: kept_groups.KeptGroup | None = None  #: how it was kept
 
 
 class _Fusion:
@@ -54,19 +56,23 @@ class _Fusion:
         self._numbers: dict[Instruction, int] = {}
         self._places: dict[Instruction, float] = {}
         self._groups: dict[Instruction, _Group] = {}
-        self._views = _Views()
+        self._views = ShownElements()
 
     def run(self) -> bool:
         order = list(self._graph)
         self._numbers = {instruction: k for k, instruction in enumerate(order)}
         self._places = {instruction: float(k) for k, instruction in enumerate(order)}
-        self._group(order)
-        groups = [g for g in dict.fromkeys(self._groups.values()) if self._pays(g)]
+        key = self._key(order)
+        self._group(order, key)
+        all_groups = list(dict.fromkeys(self._groups.values()))
+        groups = [group for group in all_groups if self._pays(group)]
         specs = [[v.stored for v in group.outputs] for group in groups]
-        sources = [group.made.source for group in groups if group.made is not None]
+        sources = [group.source for group in groups]
         teams = (library.team for library in self._context.libraries)
         team = next((team for team in teams if team is not None), None)
         kernels = self._library.kernels(sources, specs, team)
+        if key and any(group.kept is None for group in all_groups):
+            self._keep(key, order, all_groups)
         fused = [(g, kernel) for g, kernel in zip(groups, kernels) if kernel is not None]
         for group, kernel in fused:
             self._replace(group, kernel)
@@ -74,37 +80,61 @@ class _Fusion:
             self._graph.reorder(sorted(self._graph, key=self._position))
         return bool(fused)
 
-    def _group(self, order: Sequence[Instruction]) -> None:
+    def _key(self, order: Sequence[Instruction]) -> str:
+        """The key by which groups of instructions are kept; empty where they are not."""
+        library = self._library
+        if len(order) < kept_groups.FEWEST or not library.remembers:
+            return ""
+        if kept_groups.has_users_code(order):
+            return ""
+        return kept_groups.key_of(order, self._context.composed, library.most_arrays, MOST)
+
+    def _group(self, order: Sequence[Instruction], key: str) -> None:
         """Put instructions into groups: those that were found for the same before, or by trying."""
-        key, library = "", self._library
-        if len(order) >= kept_groups.FEWEST and library.remembers:
-            key = kept_groups.key_of(order, self._context.composed, library.most_arrays, MOST)
-            kept = kept_groups.from_text(library.recalled(key), len(order))
-            if kept is not None and self._takes(order, kept):
-                return
+        if key and self._takes(order, key):
+            return
         for instruction in order:
             if self._fits(instruction):
                 self._add(instruction)
         self._join_what_is_cut()
-        if key:
-            found = dict.fromkeys(self._groups.values())
-            numbers = ((g.place, [self._numbers[each] for each in g.members]) for g in found)
-            library.remember(key, kept_groups.as_text(numbers))
 
-    def _takes(self, order: Sequence[Instruction], kept: kept_groups.Kept) -> bool:
+    def _keep(self, key: str, order: Sequence[Instruction], groups: Iterable[_Group]) -> None:
+        """Keep groups, and what their kernels are found by."""
+        numbers = {v.number: k for k, v in enumerate(kept_groups.values_read(order))}
+        notes = []
+        for group in groups:
+            made = [value for member in group.members for value in member.results]
+            places = {value.number: k for k, value in enumerate(made)}
+            members = [self._numbers[each] for each in group.members]
+            note = group.kept or kept_groups.KeptGroup(group.place, members, self._pays(group))
+            if note.pays and note.kernel is None:
+                note = note._replace(
+                    kernel=self._library.as_kept(group.source),
+                    inputs=[numbers[value.number] for value in group.inputs],
+                    outputs=[places[value.number] for value in group.outputs],
+                )
+            notes.append(note)
+        text = kept_groups.as_text(notes)
+        if text != self._library.recalled(key):
+            self._library.remember(key, text)
+
+    def _takes(self, order: Sequence[Instruction], key: str) -> bool:
         """Take groups that were kept, if they are groups here."""
-        for place, numbers in kept:
-            members = [order[number] for number in numbers]
-            group, inside = _Group(members, place), set(members)
-            made = [value for member in members for value in member.results]
-            group.outputs = self._views.read_outside(made, inside)
-            fits = len(members) <= MOST and all(map(self._fits, members))
-            group.made = self._library.group(members, group.outputs) if fits else None
-            if group.made is None:
+        values = kept_groups.values_read(order)
+        groups = kept_groups.from_text(self._library.recalled(key), len(order), len(values))
+        for note in () if groups is None else groups:
+            members = [order[number] for number in note.members]
+            group, inside = _Group(members, note.place), set(members)
+            results = [value for member in members for value in member.results]
+            group.outputs = self._views.read_outside(results, inside)
+            if len(members) > MOST or not all(map(self._may_join, members)):
                 break
-            group.inputs = group.made.inputs
+            if not (self._is_as_kept(group, note, results, values) or self._is_group(group)):
+                break
             self._put(group)
         else:
+            if groups is None:
+                return False
             bounds = [(g.place, self._bounds(g)) for g in dict.fromkeys(self._groups.values())]
             if all(found and found[0] < place < found[1] for place, found in bounds):
                 return True
@@ -112,12 +142,44 @@ class _Fusion:
         self._places = {instruction: float(k) for instruction, k in self._numbers.items()}
         return False
 
+    def _is_as_kept(
+        self,
+        group: _Group,
+        kept: kept_groups.KeptGroup,
+        made: Sequence[Value],
+        values: Sequence[Value],
+    ) -> bool:
+        """Whether a group needs no kernel, or has the one that was kept."""
+        places = {value.number: k for k, value in enumerate(made)}
+        if kept.pays:
+            if [places[value.number] for value in group.outputs] != kept.outputs:
+                return False
+            group.inputs = [values[k] for k in kept.inputs]
+            read = {value for member in group.members for value in member.inputs}
+            if not set(map(self._views.source, read)).issuperset(
+                map(self._views.source, group.inputs)
+            ):
+                return False
+            source = None if kept.kernel is None else self._library.kept(kept.kernel)
+            if source is None or source.inputs != len(group.inputs):
+                return False
+            group.source = source
+        group.kept = kept
+        return True
+
+    def _is_group(self, group: _Group) -> bool:
+        """Whether the library has a kernel for the members of a group."""
+        if all(self._library.trace(member) is not None for member in group.members):
+            group.made = self._library.group(group.members, group.outputs)
+        group.inputs = [] if group.made is None else group.made.inputs
+        return group.made is not None
+
     def _position(self, instruction: Instruction) -> tuple[float, int]:
         """Where an instruction goes: what shows elements of a value behind what makes that, and
         those of a group that has no kernel in the order that they had.
         """
         at = instruction
-        while _views(at):
+        while shows(at):
             maker = at.inputs[0].producer
             if maker is None or maker.graph is not self._graph:
                 return -1.0, self._numbers[instruction]
@@ -126,6 +188,10 @@ class _Fusion:
 
     def _fits(self, instruction: Instruction) -> bool:
         """Whether an instruction may be part of a group."""
+        return self._may_join(instruction) and self._library.trace(instruction) is not None
+
+    def _may_join(self, instruction: Instruction) -> bool:
+        """Whether an instruction may be part of a group, if the library knows what it computes."""
         typed, fused = instruction.typed, instruction.fused
         if (typed is None and fused is None) or instruction.bodies or instruction.phase:
             return False
@@ -142,9 +208,7 @@ class _Fusion:
             return False
         if instruction.op.reshapes() or instruction.op.is_view or instruction.op.copies():
             return False
-        if _joins(instruction) and any(v.layout for v in values):
-            return False
-        return self._library.trace(instruction) is not None
+        return not (_joins(instruction) and any(v.layout for v in values))
 
     @staticmethod
     def _lies_alike(instruction: Instruction) -> bool:
@@ -264,8 +328,14 @@ class _Fusion:
         return (first, last) if first < (first + min(last, first + 1)) / 2 < last else None
 
     def _pays(self, group: _Group) -> bool:
-        """Whether one loop is better than the instructions by themselves."""
-        assert group.made is not None
+        """Whether one loop is better than the instructions by themselves; it then has a source."""
+        if group.kept is None and group.source is None and self._is_better(group):
+            group.source = group.made.source
+        return group.source is not None
+
+    @staticmethod
+    def _is_better(group: _Group) -> bool:
+        """Whether the loop of a group is better than its instructions by themselves."""
         if len(group.members) > 1:
             return True
         (alone,) = group.members
@@ -300,8 +370,8 @@ class _Fusion:
     def _drop_views(self, value: Value) -> None:
         """Take out what shows a value, and others through which it does, where nothing reads it."""
         maker = value.producer
-        while maker is not None and maker.graph is self._graph and _views(maker):
-            if any(map(_is_used, maker.results)):
+        while maker is not None and maker.graph is self._graph and shows(maker):
+            if any(map(is_used, maker.results)):
                 return
             self._graph.erase(maker)
             maker = maker.inputs[0].producer
@@ -323,72 +393,6 @@ def _joins(instruction: Instruction) -> bool:
     """Whether an instruction only puts values one after the other."""
     given = instruction.inputs
     return bool(given) and instruction.op.joins(given[0].spec) is not None
-
-
-def _views(instruction: Instruction) -> bool:
-    """Whether an instruction only shows elements of what it reads, in another shape or a part."""
-    if instruction.op is None or instruction.phase or not instruction.results:
-        return False
-    if look_of(instruction.results[0]) is None or any(v.layout for v in instruction.inputs):
-        return False
-    if len(instruction.inputs) == 1 and instruction.parts.are_all:
-        return True
-    return not any(_is_used(value) and look_of(value) is None for value in instruction.results[1:])
-
-
-def _is_used(value: Value) -> bool:
-    return bool(value.users) or value.is_output
-
-
-class _Views:
-    """Which instructions only show elements; each is looked at once, as nothing is rewritten."""
-
-    def __init__(self) -> None:
-        self._known: dict[Instruction, bool] = {}
-        self._sources: dict[Value, Value] = {}
-
-    def _has(self, instruction: Instruction) -> bool:
-        known = self._known.get(instruction)
-        if known is None:
-            known = self._known[instruction] = _views(instruction)
-        return known
-
-    def readers(self, value: Value) -> list[Instruction]:
-        """What reads a value, or a view of it."""
-        readers = []
-        for user in value.users:
-            if self._has(user) and user.inputs[0] is value:
-                readers += [each for shown in user.results for each in self.readers(shown)]
-            else:
-                readers.append(user)
-        return readers
-
-    def source(self, value: Value) -> Value:
-        """The value of which another one only shows elements."""
-        whole = self._sources.get(value)
-        if whole is None:
-            whole = value
-            while (maker := whole.producer) is not None and maker.inputs and self._has(maker):
-                whole = maker.inputs[0]
-            self._sources[value] = whole
-        return whole
-
-    def read_outside(self, made: Iterable[Value], inside: set[Instruction]) -> list[Value]:
-        """Those values that others than some instructions read, or that are given back."""
-
-        def is_read(value: Value) -> bool:
-            if value.is_output:
-                return True
-            for user in value.users:
-                if user in inside:
-                    continue
-                if not self._has(user):
-                    return True
-                if user.inputs[0] is not value or any(map(is_read, user.results)):
-                    return True
-            return False
-
-        return [value for value in made if is_read(value)]
 
 
 ELEMENTWISE_FUSION = Pass("elementwise_fusion", fuse_elementwise, exact=False)

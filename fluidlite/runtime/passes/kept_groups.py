@@ -1,7 +1,9 @@
 """What decides how the instructions of a graph are grouped, as a key of what was found before.
 
-To find groups takes many tries.  A later process that plans the same need not try: by the key it
-finds which instructions were together, and looks only whether they are a group.
+To find groups takes many tries, and to write their kernels in C takes as long.  A later process
+that plans the same need do neither: by the key it finds which instructions were together, and the
+compiled kernel of each group.  It looks only whether they are a group; where a kernel is missing,
+it is worked out anew.
 """
 
 from __future__ import annotations
@@ -9,14 +11,25 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
+from ...opdef.user_results import is_users
 from ..graph import Instruction
+from ..value import Value
 
-FORM = 1  #: of the keys; another one where groups are found in another way
-FEWEST = 100  #: instructions of a graph from which on groups are kept
-#: of each group its place and the numbers of its instructions
-Kept = list[tuple[float, list[int]]]
+FORM = 2  #: of the keys; another one where groups are found in another way
+FEWEST = 16  #: instructions of a graph from which on groups are kept
+
+
+class KeptGroup(NamedTuple):
+    """A group as it is kept."""
+
+    place: float
+    members: list[int]  #: numbers of its instructions
+    pays: bool  #: whether it has a kernel, once that is compiled
+    kernel: Any = None  #: what the library finds that by; None where it was not there
+    inputs: Sequence[int] = ()  #: what the kernel reads, as numbers among :func:`values_read`
+    outputs: Sequence[int] = ()  #: what it makes, as numbers among the results of the members
 
 
 def key_of(order: Sequence[Instruction], composed: Collection[Instruction], *more: Any) -> str:
@@ -60,10 +73,11 @@ class _Key:
         if id(shared) not in self._operators:
             fused = it.fused
             if fused is None:
-                found: Any = repr(it.op)
+                form: Any = _form(it.op)
             else:
-                found = repr((fused.consumer.op, fused.producer.op, fused.slot, fused.takes))
-            self._operators[id(shared)] = found
+                parts = _form(fused.consumer.op), _form(fused.producer.op)
+                form = repr((*parts, fused.slot, fused.takes))
+            self._operators[id(shared)] = form
         return self._operators[id(shared)]
 
     def _value(self, value: Any) -> Any:
@@ -90,17 +104,42 @@ class _Key:
         return self._layouts[layout]
 
 
-def as_text(groups: Iterable[tuple[float, Sequence[int]]]) -> str:
+def _form(op: Any) -> str:
+    """An operator with all its attributes, zeros with their signs."""
+    return f"{op.type}{op.__dict__!r}"
+
+
+def values_read(order: Iterable[Instruction]) -> list[Value]:
+    """The values that instructions read, in the order in which they first do."""
+    return list({value.number: value for each in order for value in each.inputs}.values())
+
+
+def has_users_code(order: Iterable[Instruction]) -> bool:
+    """Whether operators of the user's own are among some, which no key tells from others."""
+    return any(it.op is not None and is_users(type(it.op)) for it in order)
+
+
+def as_text(groups: Iterable[KeptGroup]) -> str:
     """Groups as they are kept."""
-    return json.dumps([[place, list(numbers)] for place, numbers in groups])
+    return json.dumps(list(groups))
 
 
-def from_text(text: str, count: int) -> Kept | None:
-    """Groups that were kept, of so many instructions; None where they are none."""
+def from_text(text: str, count: int, values: int) -> list[KeptGroup] | None:
+    """Groups that were kept, of so many instructions that read so many values; None where they are
+    none.
+    """
     try:
-        groups = [(float(place), list(map(int, numbers))) for place, numbers in json.loads(text)]
+        groups = [_group(*each) for each in json.loads(text)]
     except (ValueError, TypeError, OverflowError, RecursionError):
         return None
-    numbers = [number for _, group in groups for number in group]
+    numbers = [number for group in groups for number in group.members]
     fits = len(set(numbers)) == len(numbers) and all(0 <= each < count for each in numbers)
-    return groups if fits and all(group for _, group in groups) else None
+    fits = fits and all(0 <= each < values for group in groups for each in group.inputs)
+    return groups if fits and all(group.members for group in groups) else None
+
+
+def _group(
+    place: Any, members: Any, pays: Any, kernel: Any, inputs: Any, outputs: Any
+) -> KeptGroup:
+    numbers = (list(map(int, each)) for each in (inputs, outputs))
+    return KeptGroup(float(place), list(map(int, members)), bool(pays), kernel, *numbers)
