@@ -144,8 +144,6 @@ class KernelLibrary:
     tuner: Any = None
     #: records command buffers (``backend.commands.CommandFunctions``)
     command_functions: Any = None
-    #: whether the plan waits a while for kernels that are still to be made
-    is_awaited: bool = False
 
     @property
     def team(self) -> int | None:

@@ -33,7 +33,7 @@ from .passes.form import Context, Pass
 from .recording import Recording
 from .segment import Watch
 from .step import Environment
-from .updates import LateUpdates, computed, late_updates, replaces_much, untouched, updates_last
+from .updates import LateUpdates, computed, late_updates, untouched, updates_last
 from .value import Value
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class CompiledSegment:
         passes: tuple[Pass, ...] | None = None,
         commits: Collection[str] = (),
     ) -> None:
-        self._lower, self._xp, self._open, self._commits = lower, backend.xp, libraries, commits
+        self._lower, self._xp, self._open = lower, backend.xp, libraries
         #: makes the same once more, with the kernels that are there then
         self.improved: Callable[..., CompiledSegment] = partial(
             CompiledSegment, lower, backend, libraries, passes, commits
@@ -126,10 +126,8 @@ class CompiledSegment:
         self, graph: Graph, after: Callable[[Pass, Graph], None] | None = None
     ) -> tuple[list[ThreadTuner], dict[Instruction, str]]:
         """Run the pipeline: the tuners of kernel libraries, and why which kernel was chosen."""
-        libraries = [each for opened in self._open if (each := opened(graph)) is not None]
-        is_awaited = replaces_much(graph, self._commits)
-        for library in libraries:
-            library.is_awaited = is_awaited
+        opened = [open_library(graph) for open_library in self._open]
+        libraries = [library for library in opened if library is not None]
         tuners = [library.tuner for library in libraries if library.tuner is not None]
         context = Context(graph.builder, libraries)
         _with_threads(tuners, pipeline.run)(graph, context, self._passes, after)

@@ -8,7 +8,7 @@ one native call makes them as the run commits (``in_place.py``).  Python's lock 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,15 +23,6 @@ if TYPE_CHECKING:
 
 SMALLEST = 1 << 25  #: bytes that are written over in a run, from which on it is worth while
 SMALLEST_ARRAY = 4096  #: bytes; smaller ones have a second array
-
-
-def replaces_much(graph: Graph, commits: Collection[str]) -> bool:
-    """Whether a graph replaces so much in the scope that its updates have to be written over that,
-    which takes kernels.
-    """
-    pairs = ((graph.inputs.get(n), v) for n, v in graph.outputs.items() if n in commits)
-    alike = (new.nbytes for old, new in pairs if old is not None and old.stored == new.stored)
-    return sum(alike) >= SMALLEST
 
 
 def updates_last(

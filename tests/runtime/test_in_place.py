@@ -118,48 +118,6 @@ def test_the_first_run_of_a_plan_has_no_second_set_of_parameters(written_over, m
     agrees(scope, values)
 
 
-@pytest.fixture
-def unhurried(written_over, monkeypatch, tmp_path):
-    """Nothing is compiled yet, and plans do without unless they have to wait; what is written over
-    by first runs, as above.
-    """
-    monkeypatch.setenv("FLUIDLITE_KERNELS", "auto")
-    monkeypatch.setenv("FLUIDLITE_CACHE", str(tmp_path / "empty"))
-    COMPILER.switch(Compiler())
-    return written_over
-
-
-def test_a_net_that_updates_much_waits_for_its_kernels_and_updates_in_place_at_once(
-    unhurried, monkeypatch
-):
-    scope, step, plan = built()
-    before = place(scope)
-    losses = [step() for _ in range(3)]
-    assert place(scope) == before
-    assert unhurried == [True] and plan().improvement is None
-    wanted, values = apart(monkeypatch)
-    np.testing.assert_allclose(losses, wanted, rtol=1e-5)
-    for name, value in contents(scope).items():
-        np.testing.assert_allclose(value, values[name], rtol=1e-4, atol=1e-6, err_msg=name)
-
-
-def test_a_net_that_updates_little_does_not_wait_for_its_kernels(unhurried, monkeypatch):
-    monkeypatch.setattr(updates, "SMALLEST", 1 << 40)
-    requested = []
-    monkeypatch.setattr(Compiler, "request", lambda _, each: requested.extend(each) or [])
-    _, step, plan = built()
-    step()
-    assert requested and plan().improvement is not None and not unhurried
-
-
-def test_a_net_that_updates_much_goes_on_where_no_kernels_can_be_made(unhurried, monkeypatch):
-    monkeypatch.setattr(Compiler, "_made", lambda _, each: dict.fromkeys(s.name for s in each))
-    _, step, plan = built()
-    losses = [step() for _ in range(3)]
-    assert plan().late is None and not unhurried
-    assert losses[2] < losses[0]
-
-
 def test_an_array_that_somebody_holds_is_left_by_the_first_run_of_a_plan(written_over, monkeypatch):
     scope, step, _ = built()
     held = scope.find_var("w").value

@@ -255,20 +255,13 @@ class Compiler:
             events.append(event)
         return events
 
-    def compiled(
-        self, sources: Collection[KernelSource], seconds: float | None = None
-    ) -> dict[str, Kernel | None]:
-        """Have kernels compiled, and wait for them, for so many seconds at most; None for those
-        that cannot be made.
-        """
+    def compiled(self, sources: Collection[KernelSource]) -> dict[str, Kernel | None]:
+        """Have kernels compiled, and wait for them; None for those that cannot be made."""
         names = {source.name for source in sources}
-        until = None if seconds is None else time.monotonic() + seconds
         self._hurried |= names
-        try:
-            for event in self.request(sources):
-                event.wait(None if until is None else max(0.0, until - time.monotonic()))
-        finally:
-            self._hurried -= names
+        for event in self.request(sources):
+            event.wait()
+        self._hurried -= names
         return self.find(sources)
 
     def _start(self) -> None:

@@ -31,7 +31,6 @@ CALL = 0.4  #: what a kernel costs as a multiple of NumPy's where calling takes 
 #: work (see ``KernelSource``) from which on the lock of Python is let go of, and from which on
 #: threads share it: those of OpenMP, which are awake, and Python's
 LONG, SHARED_BY_TEAM, SHARED = 1 << 17, 1 << 18, 1 << 20
-MOST_AWAITED = 60  #: seconds for which a plan waits that may do without
 MOST_SCRATCH = 1 << 30  #: bytes that a kernel works in, where a note says so
 #: the name of a generated kernel, and behind it that of its library
 _NAME = re.compile(r"k[0-9a-f]{52}", re.ASCII)
@@ -51,7 +50,6 @@ class NativeKernels(KernelLibrary):
     def __init__(self, compiler: Compiler, waits: bool) -> None:
         self._compiler = compiler
         self.waits = waits
-        self._until = 0.0  # when the plan waits no more
         self._traces: dict[Any, TracedResults | None] = {}
         self._groups = GroupKernels(self.trace)
         self._wanted: dict[str, KernelSource] = {}
@@ -142,9 +140,10 @@ class NativeKernels(KernelLibrary):
         unique = {source.name: source for source in sources}
         kernels = self._compiler.find(unique.values())
         missing = {name: source for name, source in unique.items() if name not in kernels}
-        if missing and (self.waits or self.is_awaited):
-            kernels |= self._compiler.compiled(missing.values(), self._patience())
-        self._wanted.update((n, source) for n, source in missing.items() if n not in kernels)
+        if missing and self.waits:
+            kernels |= self._compiler.compiled(missing.values())
+        else:
+            self._wanted.update(missing)
         loaded = next(filter(None, kernels.values()), None)
         if loaded is not None and self.command_functions is None:
             self.command_functions = CommandFunctions(loaded.library, loaded.free)
@@ -156,14 +155,6 @@ class NativeKernels(KernelLibrary):
                 callers[key] = prepared(kernel, source, made, team)
             offered.append(callers.get(key))
         return offered
-
-    def _patience(self) -> float | None:
-        """Seconds for which the plan waits, of those that it has in all; None for any number."""
-        if self.waits:
-            return None
-        now = time.monotonic()
-        self._until = self._until or now + MOST_AWAITED
-        return max(0.0, self._until - now)
 
     def improvement(self) -> Improvement | None:
         """What will be there later; None where nothing is missing."""

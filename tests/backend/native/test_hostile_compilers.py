@@ -12,7 +12,6 @@ import pytest
 from elementwise_graphs import results
 
 from fluidlite.backend.native import compiler as compilers
-from fluidlite.backend.native import library
 from fluidlite.backend.native.library import Improvement
 
 pytestmark = pytest.mark.skipif(
@@ -100,26 +99,6 @@ def test_a_compiler_that_hangs_is_ended_with_all_that_it_has_started(using, monk
     assert found is None
     assert "has not come to an end in 0.3 s" in said[0]
     assert has_ended(int((tmp_path / "started").read_text()))
-
-
-def test_who_waits_for_a_compiler_only_so_long_goes_on_without_the_kernel(using):
-    compiler = using(f"{VERSION}sleep 30\n")
-    assert compiler.compiled([Kernel()], 0.05) == {}
-    assert not compiler._hurried
-    compiler.close()
-
-
-def test_a_plan_waits_for_a_hanging_compiler_once(using, monkeypatch):
-    monkeypatch.setattr(library, "MOST_AWAITED", 0.2)
-    compiler = using(f"{VERSION}sleep 30\n")
-    kernels = library.NativeKernels(compiler, False)
-    kernels.is_awaited = True
-    begin = time.monotonic()
-    for name in "fgh":
-        assert kernels.kernels([Kernel(name)], [[]]) == [None]
-    assert 0.2 <= time.monotonic() - begin < 0.4
-    assert not kernels.improvement().is_requested
-    compiler.close()
 
 
 @pytest.mark.skipif(not hasattr(os, "setpriority"), reason="no priorities here")
