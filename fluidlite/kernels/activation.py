@@ -91,11 +91,10 @@ def swish(op: Any, X: Spec) -> Prepared | None:
     one, least = np.ones((), X.dtype.dtype), np.asarray(np.finfo(X.dtype.dtype).min)
 
     def run(x: Any, out: Any) -> None:
-        np.exp(np.negative(x, out=out), out=out)
-        np.add(out, one, out=out)
+        _sigmoid(x, out, one)
         if not np.minimum.reduce(x) >= least:  # looking costs less
             x = np.maximum(x, least)
-        np.divide(x, out, out=out)
+        np.multiply(x, out, out=out)
 
     return _prepared(X, run, 0)
 
