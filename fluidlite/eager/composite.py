@@ -22,7 +22,7 @@ from .mode import enable_grad, thread
 from .nodes import GradNode, NamedStep
 from .noting import Noted, Standing, swept_back
 from .pullback import OFTEN
-from .recorded_rules import recorded
+from .recorded_rules import apart, recorded
 from .recording import TensorRecord, caller, observed
 from .straight_line import AbstractValue, StraightLine, shape_dtype_of, spec_of
 from .sweep import BackwardPass, overwritten
@@ -83,7 +83,7 @@ def composite(function: F) -> F:
             return first.results(out)
         edges = tuple([None if t.stop else t if t.origin is None else t.origin for t in tensors])
         versions = [t.version for t in tensors]
-        saved = SavedTensors(tensors, versions, values)
+        saved = SavedTensors(tensors, [t.array for t in tensors], versions, values)
         node = GradNode(form, edges, saved, None, None, *caller())
         return first.results(out, node, False)
 
@@ -98,6 +98,7 @@ class SavedTensors(NamedTuple):
     """What the gradients of a call need."""
 
     tensors: list[Any]
+    arrays: list[Any]  #: of the tensors, as they were
     versions: list[int]
     values: list[Any]  #: arrays that were computed on the way
 
@@ -170,20 +171,14 @@ class WrittenOut:
         saved: SavedTensors = node.saved
         tensors, versions = saved.tensors, saved.versions
         is_plain = not sweep.recording and type(cotangent) is _ndarray
+        for k in self.reads:
+            if tensors[k].version != versions[k]:
+                raise overwritten(node, tensors[k], tensors[k].version)
         if is_plain:
-            for k in self.reads:
-                if tensors[k].version != versions[k]:
-                    raise overwritten(node, tensors[k], tensors[k].version)
             arrays = [tensors[k].array for k in self.reads]
             flows = self._part(take)(*arrays, *saved.values, cotangent)
             return [pair for pair in enumerate(flows) if pair[1] is not None]
-        for tensor, version in zip(tensors, versions):
-            if tensor.version != version:
-                raise overwritten(node, tensor, tensor.version)
-        standing = [
-            t if edge is None or edge is t else t.results(t.array, edge, False)
-            for t, edge in zip(tensors, node.edges)
-        ]
+        standing = list(map(apart, tensors, saved.arrays, node.edges, versions))
 
         def again(arguments: Sequence[Any]) -> list[tuple[int, Any]]:
             *stands, flow = arguments

@@ -153,7 +153,7 @@ class Noted(StraightLine):
         if any(isinstance(v, (list, tuple)) for v in (*ins.values(), *outs.values())):
             raise NotStraight("a list of values")
         self.steps.append(_Step(op, ins, outs))
-        if not self.flowing.isdisjoint(map(id, ins.values())):
+        if not is_constant(type(op)) and not self.flowing.isdisjoint(map(id, ins.values())):
             self.flowing.update(id(v) for v in outs.values() if v is not None)
 
 

@@ -8,6 +8,7 @@ as a single rule is.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
@@ -111,18 +112,19 @@ class _Arguments:
         if edges is None or node.hooks is not None:
             return None
         if type(how) is WrittenOut:
-            tensors, versions, _ = node.saved
+            tensors, _, versions, _ = node.saved
             if any(t.version != version for t, version in zip(tensors, versions)):
                 return None
             return tuple([self._number(t, t.array, edge, t) for t, edge in zip(tensors, edges)])
-        if type(how) is not Pullback or not how.single or node.versions is not None:
+        if type(how) is not Pullback or not how.single:
             return None
         numbers: list[int | None] = []
-        for (place, form), saved in zip(how.keeps, node.saved):
+        versions = node.versions or repeat(0)
+        for (place, form), saved, version in zip(how.keeps, node.saved, versions):
             if form is not None:
                 continue
             if isinstance(saved, TensorRecord):
-                if saved.version:
+                if saved.version != version:
                     return None
                 array = saved.array
                 numbers.append(self._number(saved, array, edges[place], array))

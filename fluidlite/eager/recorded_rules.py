@@ -35,6 +35,7 @@ class _Saved(NamedTuple):
     """What the gradients of a call need."""
 
     arguments: list[Any]
+    arrays: list[Any]  #: of the arguments, as they were
     versions: list[int]
     values: Sequence[Any]  #: arrays that were computed on the way
     again: Again
@@ -135,7 +136,8 @@ class RecordedRule:
         if self.flowing:
             edges = tuple([a.edge if f else None for a, f in zip(arguments, self.flows)])
             versions = [getattr(a, "version", 0) for a in arguments]
-            saved = _Saved(list(arguments), versions, values[count:], again)
+            held = [a.array if isinstance(a, TensorRecord) else a for a in arguments]
+            saved = _Saved(list(arguments), held, versions, values[count:], again)
             node = GradNode(self, edges, saved, None, None, *caller())
             for k in self.flowing:
                 edge = node if self.single else NodeOutput(node, k)
@@ -150,7 +152,7 @@ class RecordedRule:
         arguments = saved.arguments
         came: Mapping[int, Any] = {0: cotangent} if self.single else cotangent
         is_plain = sweep.plain and all(type(v) is _ndarray for v in came.values())
-        for k in self._reads if is_plain else range(len(arguments)):
+        for k in self._reads:
             if getattr(arguments[k], "version", 0) != saved.versions[k]:
                 raise overwritten(node, arguments[k], arguments[k].version)
         if is_plain:
@@ -163,8 +165,8 @@ class RecordedRule:
                 pairs = enumerate(flows)
                 return [p for p in pairs if p[1] is not None and (take is None or take[p[0]])]
         standing = [
-            a if edge is None or edge is a else a.results(a.array, edge, False)
-            for a, edge in zip(arguments, node.edges)
+            apart(a, array, edge, version) if isinstance(a, TensorRecord) else a
+            for a, array, edge, version in zip(arguments, saved.arrays, node.edges, saved.versions)
         ]
         with enable_grad():
             pairs_again = saved.again(standing)
@@ -175,6 +177,14 @@ class RecordedRule:
 
 def _form(argument: Any) -> Any:
     return shape_dtype_of(argument.array if isinstance(argument, TensorRecord) else argument)
+
+
+def apart(tensor: Any, array: Any, edge: Any, version: int) -> Any:
+    """A tensor as it was when a node was made: itself, or one of its edge and value then."""
+    is_new = tensor.version == version
+    if is_new and (edge is None or edge is tensor):
+        return tensor
+    return tensor.results(tensor.array if is_new else array, edge, edge is None)
 
 
 def _is_value(argument: Any) -> bool:

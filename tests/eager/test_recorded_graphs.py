@@ -154,3 +154,50 @@ def test_large_graphs_and_tensors_are_recorded_operator_by_operator(monkeypatch)
             for _ in range(2 * OFTEN + 2):
                 _, nodes = _derivatives(_one_way, leaves)
         assert len(nodes) > 1
+
+
+def test_a_gradient_stays_what_it_was_when_a_parameter_steps():
+    for _ in range(2 * OFTEN + 2):
+        w = paddle.to_tensor([1.0, 5.0], stop_gradient=False)
+        optimizer = paddle.optimizer.SGD(0.1, parameters=[w])
+        x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        y = (x * x * x + w * x).sum()
+        (slope,) = paddle.grad(y, x, create_graph=True)
+        y.backward(retain_graph=True)
+        optimizer.step()
+        (again,) = paddle.grad(slope.sum(), x, create_graph=True)
+        assert again.numpy().tolist() == [6.0, 12.0]
+
+
+def test_a_bias_may_be_written_before_a_gradient_that_does_not_read_it():
+    for _ in range(2 * OFTEN + 2):
+        x, w, b = _leaves()
+        y = F.linear(x, w, b)
+        with paddle.no_grad():
+            b.add_(paddle.ones_like(b))
+        (slope,) = paddle.grad(y.sum(), x, create_graph=True)
+        np.testing.assert_allclose(slope.numpy(), np.ones([4, 4]) @ w.numpy().T)
+
+
+def test_graphs_are_one_node_behind_steps_of_an_optimizer():
+    x, w, b = _leaves()
+    optimizer = paddle.optimizer.SGD(0.01, parameters=[w, b])
+    for _ in range(2 * OFTEN + 2):
+        (slope,) = _slopes([(x @ w + b).tanh().sum()], [x])
+        node = node_of(slope.edge)
+        before = [node_of(edge) for edge in node.edges if edge is not None]
+        (slope * slope).sum().backward()
+        optimizer.step()
+    assert RecordedRule not in [type(each.how) for each in before if each is not None]
+    assert type(node.how) is RecordedRule
+
+
+@pytest.mark.parametrize("function", [lambda x: paddle.maximum(x, x * 0.5), lambda x: x.clip(0)])
+def test_whether_a_gradient_has_gradients_does_not_change_by_and_by(function):
+    stops = set()
+    for _ in range(2 * OFTEN + 2):
+        x, _, _ = _leaves()
+        y = function(x)
+        (slope,) = _slopes([y], [x], [paddle.ones_like(y)])
+        stops.add(slope.stop_gradient)
+    assert stops == {True}

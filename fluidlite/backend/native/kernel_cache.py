@@ -118,7 +118,7 @@ class KernelCache:
         assert self.folder is not None
         library, digest = self.folder / f"{base}.so", self.folder / f"{base}.sum"
         try:
-            if not (is_ours(library) and is_ours(digest)):
+            if not (_is_our_file(library) and _is_our_file(digest)):
                 return None
             said = digest.read_text(encoding="ascii")
             if blake2b(library.read_bytes()).hexdigest() != said:
@@ -139,7 +139,7 @@ class KernelCache:
         assert self.folder is not None
         path = self.folder / f"{key}.note"
         try:
-            if not is_ours(path):
+            if not _is_our_file(path):
                 return ""
             seal, _, text = path.read_text(encoding="ascii").partition("\n")
             if seal != self._seal(key, text):
@@ -260,3 +260,8 @@ def _processes() -> str:
         return f"{zlib.crc32(f'{booted}{space}'.encode()):08x}"
     except OSError:
         return os.urandom(4).hex()
+
+
+def _is_our_file(path: Path) -> bool:
+    """Whether a path is a file, to read which waits for nobody, and nobody else may write to it."""
+    return path.is_file() and is_ours(path)

@@ -1,6 +1,7 @@
 """Groups that were found once are taken where the same is planned, if they are groups there."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -236,6 +237,12 @@ def test_a_note_that_is_torn_or_of_another_key_is_not_taken(compiler, spoil):
     cache.note("b", "[3]")
     spoil(*(cache.folder / f"{key}.note" for key in "ab"))
     assert [cache.noted(key) for key in "ab"] == ["", "[3]"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_what_would_wait_for_a_writer_is_no_note(compiler):
+    os.mkfifo(compiler.cache.folder / "a.note", 0o600)
+    assert compiler.cache.noted("a") == ""
 
 
 def test_a_note_of_another_package_or_numpy_is_not_taken(compiler, monkeypatch, tmp_path):
