@@ -11,6 +11,7 @@ from ..backend.native.kernel_cache import KernelCache, place
 from ..errors import FileError
 from ..ground.console import say
 from ..ground.files import file_error
+from ..ground.options import add_command
 from ..ground.quantities import quantity
 
 _EXAMPLES = """\
@@ -29,13 +30,7 @@ def register_cache(commands: Any) -> None:
     Args:
         commands: what ``ArgumentParser.add_subparsers`` gave.
     """
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "cache",
-        help="what is kept of generated kernels",
-        description="What is kept of generated kernels: the folder, and what lies there.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = add_command(commands, "cache", "what is kept of generated kernels", _EXAMPLES)
     parser.add_argument("--empty", action="store_true", help="remove all of it")
     parser.set_defaults(run=_cache)
 

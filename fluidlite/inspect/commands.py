@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import FeedError, FileError, UsageError, suggestion
 from ..ground.console import complain, say, say_json
 from ..ground.files import Transaction, write_text
-from ..ground.options import add_repeated
+from ..ground.options import add_command, add_repeated
 from ..ground.quantities import quantity
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
@@ -140,24 +140,6 @@ def register(commands: Any) -> None:
     planning = add_command(commands, "plan", "how a program is compiled", PLAN_EXAMPLES)
     add_arguments(planning)
     planning.set_defaults(run=_plan)
-
-
-def add_command(commands: Any, name: str, about: str, examples: str) -> argparse.ArgumentParser:
-    """Add a command, whose help ends with examples.
-
-    Args:
-        commands: what ``ArgumentParser.add_subparsers`` gave.
-        name, about: the command, and what it is about, in a few words.
-        examples: what the help shows below the options.
-    """
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    return parser
 
 
 def _read(path: str) -> tuple[Contents, Program]:

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import ArgumentError, FileError, GradientCheckError, UsageError
 from ..ground.console import complain, say, say_json
 from ..ground.files import write_text
+from ..ground.options import add_command
 from ..io.contents import read
 from ..onnx.contents import read_file
 from .certificate import ONES, Certificate
@@ -32,13 +33,8 @@ def register_certify(commands: Any) -> None:
     Args:
         commands: what ``ArgumentParser.add_subparsers`` gave.
     """
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "certify",
-        help="whether the gradients of a program are derivatives",
-        description="Whether the gradients of a program are derivatives.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    about = "whether the gradients of a program are derivatives"
+    parser = add_command(commands, "certify", about, _EXAMPLES)
     parser.add_argument("path", metavar="FILE", help="a program, or the folder of a saved model")
     parser.add_argument("-o", "--output", metavar="REPORT", help="write the certificate")
     parser.add_argument("--check", metavar="REPORT", help="do the work of a certificate once more")
