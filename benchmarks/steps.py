@@ -45,7 +45,7 @@ LIMITS = (  # variables for the number of threads; the last is what XLA asks for
     *(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "FLUIDLITE")),
     *("TF_NUM_INTEROP_THREADS", "TF_NUM_INTRAOP_THREADS", "NPROC"),
 )
-BUSY = 0.5  # the load from which on a machine is not quiet
+BUSY = 0.05  # the share of a processor from which on another process disturbs
 LIKE = 1e-3  # for the others, whose Adam may put epsilon elsewhere
 
 
@@ -317,6 +317,7 @@ def notes(
     abouts: dict[str, dict[str, Any]],
     results: Results,
     loads: list[float],
+    foreign: float,
 ) -> list[str]:
     """What the figures were measured on."""
     shown = "shortest" if args.figure == "min" else "median"
@@ -329,7 +330,7 @@ def notes(
     ]
     if args.beside:
         lines.append("In brackets: how many times as long a step takes beside one busy process.")
-    if loads[0] > BUSY:
+    if foreign > BUSY:  # a load may be that of the benchmark before
         lines.append("The machine had other work to do, so the figures are preliminary.")
     for title, about in abouts.items():
         version = about.get("version") or f"NumPy {about['numpy']}"
@@ -355,6 +356,7 @@ def main() -> None:
     """Measure, print, and write what was asked for."""
     args = arguments()
     pythons = [sys.executable, *args.python]
+    foreign, _ = machine.busiest_process(1.0)  # before there are processes of its own
     players = start(args.contestants, pythons, args.threads, args.cores)
     loads, results, abouts = [machine.load()], {}, {}
     try:
@@ -370,7 +372,7 @@ def main() -> None:
         for player in players:
             player.close()
     loads.append(machine.load())
-    said = notes(args, abouts, results, loads)
+    said = notes(args, abouts, results, loads, foreign)
     if not args.check:
         print("\n".join(["", *table(results, players, args.figure, False), "", *said]))
     report(args, results, players, said, abouts)
