@@ -167,8 +167,8 @@ class Elementwise(UseMkldnn, Op, abstract=True):
     def prepare(self, X: Spec, Y: Spec) -> Prepared | None:
         if self.ufunc is None:
             return None
-        found = per_channel_ufunc(self.ufunc, X, Y)
-        return aligned_ufunc(self.ufunc, X, Y, self.axis) if found is None else found
+        per_channel = per_channel_ufunc(self.ufunc, X, Y)
+        return per_channel or aligned_ufunc(self.ufunc, X, Y, self.axis)
 
     def likewise(self, f: Any, X: Any, Y: Any, dX: Any, dY: Any) -> dict[str, Any]:
         """A rule's result from functions that give the cotangents in the shape of Out."""

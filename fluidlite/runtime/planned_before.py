@@ -2,8 +2,8 @@
 
 That a segment runs twice is a guess everywhere else, so its first run is interpreted.  Where it did
 in a process before this one, with the same shapes, notes beside the generated kernels say so.  They
-decide nothing but which run is the first one that is compiled.  What is noted while a process runs
-changes nothing in it: whenever it begins a training anew, that rounds alike.
+decide nothing but which run is the first one that is compiled.  A process ignores its own notes: a
+training that it begins anew has to round as the first one did.
 """
 
 from __future__ import annotations

@@ -57,15 +57,15 @@ class IntegerForm:
         self.dtype: int = UINT8 if is_positive else INT8
         #: as whose image a convolution sees it; None where products of matrices read it
         self.image: ConvolutionGeometry | None = None
-        for reader in integer_readers(rounding):
-            if reader.op.type in CONVOLUTIONS:
-                self.image = ConvolutionGeometry(reader.op, *(v.shape for v in reader.operands[:2]))
-            break
+        reader = next(iter(integer_readers(rounding)), None)
+        if reader is not None and reader.op.type in CONVOLUTIONS:
+            self.image = ConvolutionGeometry(reader.op, *(v.shape for v in reader.operands[:2]))
         form = memory.row_major(self.x.shape) if self.image is None else self.image.image
         self.layout: Layout = _layout(onednn, form, self.dtype, self.image is not None)
         self.limits: list[tuple[Any, ...]] = []
         if self.is_clipped or is_positive:
-            self.limits.append(("eltwise", CLIP, -float(not is_positive and MOST), float(MOST)))
+            least = 0.0 if is_positive else -float(MOST)
+            self.limits.append(("eltwise", CLIP, least, float(MOST)))
 
     def factors(self, scale: Any) -> tuple[Any, Any]:
         """Two numbers that values are multiplied by, in the order in which the operator does it."""
@@ -74,8 +74,8 @@ class IntegerForm:
         most = np.float32(MOST)
         return (np.float32(1), most * inverse) if self.is_clipped else (most, inverse)
 
-    def is_known_to(self, onednn: OneDnnKernels) -> None:
-        """Let kernels behind this one read the numbers."""
+    def publish(self, onednn: OneDnnKernels) -> None:
+        """Let kernels behind the one that makes the numbers read them."""
         onednn.known["whole numbers", self.number] = self
 
 
@@ -115,7 +115,7 @@ def quantize_linear(
         primitive.at(context)(memory.plain(x), factors[1:], out, factors[:1])
         return out
 
-    numbers.is_known_to(onednn)
+    numbers.publish(onednn)
     prepared = Prepared(run, out=True, scratch=onednn.contexts)
     return Offer(prepared, (image, None), (target,), operands=(numbers.x, numbers.scale))
 
@@ -294,7 +294,7 @@ class _Product(NamedTuple):
         source, like, target = lie
         likes = [like for _ in behind.values]
         if numbers is not None:
-            numbers.is_known_to(onednn)
+            numbers.publish(onednn)
             likes[-1] = None
         return Offer(
             Prepared(run, out=True, scratch=onednn.contexts),
