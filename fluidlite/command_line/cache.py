@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ..backend.native.kernel_cache import KernelCache, place
 from ..errors import FileError
 from ..ground.console import say
 from ..ground.files import file_error
-from ..ground.options import add_command
+from ..ground.options import end_with
 from ..ground.quantities import quantity
 
 _EXAMPLES = """\
@@ -24,13 +24,9 @@ examples:
 """
 
 
-def register_cache(commands: Any) -> None:
-    """Add the command to a parser.
-
-    Args:
-        commands: what ``ArgumentParser.add_subparsers`` gave.
-    """
-    parser = add_command(commands, "cache", "what is kept of generated kernels", _EXAMPLES)
+def add_cache(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite cache`` takes."""
+    end_with(parser, _EXAMPLES)
     parser.add_argument("--empty", action="store_true", help="remove all of it")
     parser.set_defaults(run=_cache)
 

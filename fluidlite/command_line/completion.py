@@ -1,4 +1,6 @@
-"""Words that a shell completes behind ``fluidlite``, derived from the command's own parser."""
+"""The command ``fluidlite completion``: words that a shell completes behind ``fluidlite``, derived
+from the command's own parser.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,23 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..errors import UsageError
+from ..ground.console import say
+from .cli import command_parser
+
+
+def add_completion(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite completion`` takes."""
+    parser.description = (
+        'Print what completes these words. In ~/.bashrc: eval "$(fluidlite completion '
+        'bash)"; the same with zsh; for fish: fluidlite completion fish > '
+        "~/.config/fish/completions/fluidlite.fish."
+    )
+    parser.add_argument("shell", choices=[*SHELLS], help="which shell reads it")
+    parser.set_defaults(run=_completion)
+
+
+def _completion(given: argparse.Namespace) -> None:
+    say(script(given.shell, command_parser()), end="")
 
 
 class Command(NamedTuple):

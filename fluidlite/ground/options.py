@@ -1,9 +1,12 @@
-"""Commands and their options."""
+"""Options of commands."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
+
+#: what a command takes that reads any file
+PATH = "a file, or the folder of a saved model"
 
 
 def add_repeated(parser: argparse.ArgumentParser, option: str, about: str, **more: Any) -> None:
@@ -18,19 +21,11 @@ def add_repeated(parser: argparse.ArgumentParser, option: str, about: str, **mor
     parser.add_argument(option, action="append", default=[], help=about, **more)
 
 
-def add_command(commands: Any, name: str, about: str, examples: str) -> argparse.ArgumentParser:
-    """Add a command, whose help ends with examples.
+def end_with(parser: argparse.ArgumentParser, text: str) -> None:
+    """Let the help of a command end with a text, such as examples, line by line as it is.
 
     Args:
-        commands: what ``ArgumentParser.add_subparsers`` gave.
-        name, about: the command, and what it is about, in a few words.
-        examples: what the help shows below the options.
+        parser: of the command.
+        text: stands below the options.
     """
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    return parser
+    parser.epilog, parser.formatter_class = text, argparse.RawDescriptionHelpFormatter

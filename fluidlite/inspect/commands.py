@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import FeedError, FileError, UsageError, suggestion
 from ..ground.console import complain, say, say_json
 from ..ground.files import Transaction, write_text
-from ..ground.options import add_command, add_repeated
+from ..ground.options import add_repeated, end_with
 from ..ground.quantities import quantity
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
@@ -89,57 +89,64 @@ examples:
 _FILE = "a program in a file, or the folder of a saved model"
 
 
-def register(commands: Any) -> None:
-    """Add the commands to a parser; each sets ``run``, a function of the parsed arguments that
-    gives the exit status.
-
-    Args:
-        commands: what ``ArgumentParser.add_subparsers`` gave.
-    """
-    drawing = add_command(commands, "draw", "a picture of a program", _DRAW)
-    drawing.add_argument("path", metavar="FILE", help=_FILE)
-    drawing.add_argument(
+def add_draw(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite draw`` takes."""
+    end_with(parser, _DRAW)
+    parser.add_argument("path", metavar="FILE", help=_FILE)
+    parser.add_argument(
         "-o", "--output", required=True, help="its ending says what: .html .svg .png .dot .mmd"
     )
-    drawing.add_argument("--max-nodes", type=int, help="what is more is folded")
-    drawing.add_argument("--title", default="", help="what stands above a page")
-    drawing.set_defaults(run=_draw)
+    parser.add_argument("--max-nodes", type=int, help="what is more is folded")
+    parser.add_argument("--title", default="", help="what stands above a page")
+    parser.set_defaults(run=_draw)
 
-    summing = add_command(commands, "summary", "layers, parameters, costs of a program", _SUMMARY)
-    summing.add_argument("path", metavar="FILE", help=_FILE)
-    summing.add_argument("--batch-size", type=int, default=1, help="each size of -1")
-    summing.add_argument("--json", action="store_true", help="print it for scripts")
-    summing.set_defaults(run=_summary)
 
-    comparing = add_command(commands, "diff", "in what two programs differ", _DIFF)
-    comparing.add_argument("before", metavar="A", help="a program, or a saved model")
-    comparing.add_argument("after", metavar="B", help="the other one")
-    comparing.add_argument("--json", action="store_true", help="print it for scripts")
-    comparing.add_argument("--html", metavar="FILE", help="write them in colours, too")
-    comparing.add_argument(
+def add_summary(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite summary`` takes."""
+    end_with(parser, _SUMMARY)
+    parser.add_argument("path", metavar="FILE", help=_FILE)
+    parser.add_argument("--batch-size", type=int, default=1, help="each size of -1")
+    parser.add_argument("--json", action="store_true", help="print it for scripts")
+    parser.set_defaults(run=_summary)
+
+
+def add_diff(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite diff`` takes."""
+    end_with(parser, _DIFF)
+    parser.add_argument("before", metavar="A", help="a program, or a saved model")
+    parser.add_argument("after", metavar="B", help="the other one")
+    parser.add_argument("--json", action="store_true", help="print it for scripts")
+    parser.add_argument("--html", metavar="FILE", help="write them in colours, too")
+    parser.add_argument(
         "--patch", action="store_true", help="print a patch, which fluidlite apply takes"
     )
-    comparing.add_argument("-o", "--output", metavar="FILE", help="write the patch there")
-    comparing.set_defaults(run=_diff)
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the patch there")
+    parser.set_defaults(run=_diff)
 
-    running = add_command(commands, "run", "run a program, or a script of fluid 1.8", _RUN)
-    running.add_argument("path", metavar="FILE", help=f"{_FILE}, or a script")
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite run`` takes, with a program."""
+    end_with(parser, _RUN)
+    parser.add_argument("path", metavar="FILE", help=f"{_FILE}, or a script")
     about = "what a variable is fed; once for each"
-    add_repeated(running, "--feed", about, metavar="NAME=VALUE")
+    add_repeated(parser, "--feed", about, metavar="NAME=VALUE")
     about = "a variable to be printed; what the program fetches where none is named"
-    add_repeated(running, "--fetch", about, metavar="NAME")
-    add_sequences(running, "it is fed")
-    running.add_argument("--startup", metavar="FILE", help="a program to run before")
+    add_repeated(parser, "--fetch", about, metavar="NAME")
+    add_sequences(parser, "it is fed")
+    parser.add_argument("--startup", metavar="FILE", help="a program to run before")
     about = "an effect that the program may have"
-    add_repeated(running, "--allow", about, choices=[*KINDS])
-    running.add_argument("--save", metavar="FILE.npz", help="write what was fetched")
-    running.add_argument("--json", action="store_true", help="print it for scripts")
-    running.add_argument("--trace", action="store_true", help="print every value on the way")
-    running.set_defaults(run=_run)
+    add_repeated(parser, "--allow", about, choices=[*KINDS])
+    parser.add_argument("--save", metavar="FILE.npz", help="write what was fetched")
+    parser.add_argument("--json", action="store_true", help="print it for scripts")
+    parser.add_argument("--trace", action="store_true", help="print every value on the way")
+    parser.set_defaults(run=_run)
 
-    planning = add_command(commands, "plan", "how a program is compiled", PLAN_EXAMPLES)
-    add_arguments(planning)
-    planning.set_defaults(run=_plan)
+
+def add_plan(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite plan`` takes."""
+    end_with(parser, PLAN_EXAMPLES)
+    add_arguments(parser)
+    parser.set_defaults(run=_plan)
 
 
 def _read(path: str) -> tuple[Contents, Program]:

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import ArgumentError, FileError, GradientCheckError, UsageError
 from ..ground.console import complain, say, say_json
 from ..ground.files import write_text
-from ..ground.options import add_command
+from ..ground.options import end_with
 from ..io.contents import read
 from ..onnx.contents import read_file
 from .certificate import ONES, Certificate
@@ -27,14 +27,9 @@ examples:
 """
 
 
-def register_certify(commands: Any) -> None:
-    """Add the command to a parser.
-
-    Args:
-        commands: what ``ArgumentParser.add_subparsers`` gave.
-    """
-    about = "whether the gradients of a program are derivatives"
-    parser = add_command(commands, "certify", about, _EXAMPLES)
+def add_certify(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite certify`` takes."""
+    end_with(parser, _EXAMPLES)
     parser.add_argument("path", metavar="FILE", help="a program, or the folder of a saved model")
     parser.add_argument("-o", "--output", metavar="REPORT", help="write the certificate")
     parser.add_argument("--check", metavar="REPORT", help="do the work of a certificate once more")

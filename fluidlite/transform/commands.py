@@ -16,9 +16,9 @@ from typing import Any
 from ..errors import FileFormatError, FluidError, MergeConflictError, UsageError
 from ..ground.console import complain, say
 from ..ground.files import read_text
+from ..ground.options import end_with
 from ..ground.quantities import quantity
 from ..ground.quoting import printable
-from ..inspect.commands import add_command
 from ..io.contents import saved_names
 from ..ir.literal import ELEMENT_TYPES
 from ..ir.program import Program
@@ -118,19 +118,14 @@ examples:
 """
 
 
-def register(commands: Any) -> None:
-    """Add the commands to a parser; each sets ``run``, a function of the parsed arguments that
-    gives the exit status.
-
-    Args:
-        commands: what ``ArgumentParser.add_subparsers`` gave.
-    """
-    cutting = _explaining(_changing(commands, _cut, "the part of a model between two places", _CUT))
-    cutting.add_argument("model", metavar="MODEL", help=_MODEL)
-    cutting.add_argument(
+def add_cut(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite cut`` takes."""
+    _changing(parser, _cut, _CUT, explains=True)
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
+    parser.add_argument(
         "--inputs", nargs="+", action="extend", default=[], metavar="NAME", help="what it is fed"
     )
-    cutting.add_argument(
+    parser.add_argument(
         "--outputs",
         nargs="+",
         action="extend",
@@ -139,31 +134,39 @@ def register(commands: Any) -> None:
         help="what it computes",
     )
 
-    renaming = _explaining(_changing(commands, _rename, "other names for variables", _RENAME))
-    renaming.add_argument("model", metavar="MODEL", help=_MODEL)
-    renaming.add_argument(
+
+def add_rename(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite rename`` takes."""
+    _changing(parser, _rename, _RENAME, explains=True)
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
+    parser.add_argument(
         "names", nargs="+", metavar="OLD=NEW", help="the old and the new name; or @FILE.json"
     )
 
-    setting = _explaining(
-        _changing(commands, _set_attr, "other attributes of operators", _SET_ATTR)
-    )
-    setting.add_argument("model", metavar="MODEL", help=_MODEL)
-    setting.add_argument("operators", metavar="OPERATORS", help="which operators, see below")
-    setting.add_argument("values", nargs="+", metavar="NAME=VALUE", help="the new values")
 
-    replacing = _explaining(
-        _changing(commands, _replace, "read a variable in place of one", _REPLACE)
-    )
-    replacing.add_argument("model", metavar="MODEL", help=_MODEL)
-    replacing.add_argument("old", metavar="OLD", help="the variable that is read")
-    replacing.add_argument("new", metavar="NEW", help="the variable to be read")
+def add_set_attr(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite set-attr`` takes."""
+    _changing(parser, _set_attr, _SET_ATTR, explains=True)
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
+    parser.add_argument("operators", metavar="OPERATORS", help="which operators, see below")
+    parser.add_argument("values", nargs="+", metavar="NAME=VALUE", help="the new values")
 
-    merging = _explaining(_changing(commands, _merge, "two models, or two changes, as one", _MERGE))
-    merging.add_argument("model", metavar="A", help=_MODEL)
-    merging.add_argument("other", metavar="B", help="the other one")
-    merging.add_argument("--base", metavar="BASE", help="what A and B were both made of")
-    merging.add_argument(
+
+def add_replace(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite replace`` takes."""
+    _changing(parser, _replace, _REPLACE, explains=True)
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
+    parser.add_argument("old", metavar="OLD", help="the variable that is read")
+    parser.add_argument("new", metavar="NEW", help="the variable to be read")
+
+
+def add_merge(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite merge`` takes."""
+    _changing(parser, _merge, _MERGE, explains=True)
+    parser.add_argument("model", metavar="A", help=_MODEL)
+    parser.add_argument("other", metavar="B", help="the other one")
+    parser.add_argument("--base", metavar="BASE", help="what A and B were both made of")
+    parser.add_argument(
         "--shared",
         nargs="*",
         action="extend",
@@ -171,28 +174,37 @@ def register(commands: Any) -> None:
         help="variables of both that are one, these alone; NAME_IN_B=NAME_IN_A where names differ",
     )
 
-    applying = _changing(commands, _apply, "change a model as a patch says", _APPLY)
-    applying.add_argument("patch", metavar="PATCH", help="a file of fluidlite diff --patch")
-    applying.add_argument("model", metavar="MODEL", help=_MODEL)
-    applying.add_argument("--reverse", action="store_true", help="take the patch back")
-    applying.add_argument(
+
+def add_apply(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite apply`` takes."""
+    _changing(parser, _apply, _APPLY)
+    parser.add_argument("patch", metavar="PATCH", help="a file of fluidlite diff --patch")
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
+    parser.add_argument("--reverse", action="store_true", help="take the patch back")
+    parser.add_argument(
         "--exact", action="store_true", help="refuse all but the program that the patch is of"
     )
-    applying.add_argument(
+    parser.add_argument(
         "--values", metavar="FILE", help="where the values are of variables that the patch adds"
     )
 
-    transforming = _changing(commands, _transform, "a model behind passes", _TRANSFORM)
-    transforming.add_argument("model", metavar="MODEL", help=_MODEL)
-    transforming.add_argument("passes", metavar="PASSES", help="names, with commas between")
-    transforming.add_argument("--from", dest="source", metavar="FILE.py", help="has passes, too")
-    transforming.add_argument("--stages", action="store_true", help="print what each pass changes")
-    transforming.add_argument("--html", metavar="FILE", help="write that as a page")
 
-    verifying = add_command(commands, "verify", "do programs keep the rules", _VERIFY)
-    verifying.set_defaults(run=_verify)
-    verifying.add_argument("models", nargs="+", metavar="MODEL", help=_MODEL)
-    verifying.add_argument(
+def add_transform(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite transform`` takes."""
+    _changing(parser, _transform, _TRANSFORM)
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
+    parser.add_argument("passes", metavar="PASSES", help="names, with commas between")
+    parser.add_argument("--from", dest="source", metavar="FILE.py", help="has passes, too")
+    parser.add_argument("--stages", action="store_true", help="print what each pass changes")
+    parser.add_argument("--html", metavar="FILE", help="write that as a page")
+
+
+def add_verify(parser: argparse.ArgumentParser) -> None:
+    """Say what ``fluidlite verify`` takes."""
+    end_with(parser, _VERIFY)
+    parser.set_defaults(run=_verify)
+    parser.add_argument("models", nargs="+", metavar="MODEL", help=_MODEL)
+    parser.add_argument(
         "--inputs",
         nargs="+",
         action="extend",
@@ -200,14 +212,21 @@ def register(commands: Any) -> None:
         metavar="NAME",
         help="what is fed, where the file does not say it",
     )
-    verifying.add_argument("--check", action="store_true", help="run them on random values, too")
+    parser.add_argument("--check", action="store_true", help="run them on random values, too")
 
 
 def _changing(
-    commands: Any, run: Callable[..., Any], about: str, examples: str
-) -> argparse.ArgumentParser:
-    """Add a command that writes what it changed; its name is that of the function that runs it."""
-    parser = add_command(commands, run.__name__[1:].replace("_", "-"), about, examples)
+    parser: argparse.ArgumentParser, run: Callable[..., Any], examples: str, explains: bool = False
+) -> None:
+    """Say what a command takes that writes what it changed.
+
+    Args:
+        parser: of the command.
+        run: runs it.
+        examples: end its help.
+        explains: whether it can print what the function of its name prints with ``explain=True``.
+    """
+    end_with(parser, examples)
     parser.set_defaults(run=run)
     targets = parser.add_mutually_exclusive_group(required=True)
     targets.add_argument(
@@ -223,15 +242,10 @@ def _changing(
         metavar="NUMBER",
         help="how much outputs may differ in the check, of the largest value",
     )
-    return parser
-
-
-def _explaining(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Let a command print what the function of its name prints with ``explain=True``."""
-    parser.add_argument(
-        "--explain", action="store_true", help="print what came of each operator that changed"
-    )
-    return parser
+    if explains:
+        parser.add_argument(
+            "--explain", action="store_true", help="print what came of each operator that changed"
+        )
 
 
 def _written(

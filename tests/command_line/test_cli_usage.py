@@ -4,6 +4,7 @@ import argparse
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,11 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.__main__ import main as command
-from fluidlite.command_line.cli import command_parser, main
+from fluidlite.command_line.cli import COMMANDS, command_parser, main
 from fluidlite.command_line.completion import SHELLS, commands_of, script
 
 import saved_models
 
-COMMANDS = [each.name for each in commands_of(command_parser())]
 ROOT = Path(__file__).parents[2]
 
 
@@ -54,6 +54,23 @@ def test_every_command_is_in_the_help_and_in_the_texts():
         assert re.search(rf"^    {name}\s", text, re.M)
         assert f"`{name}`" in readme
         assert f"fluidlite {name} " in guide
+
+
+def test_a_command_reads_its_own_module_and_help_reads_none():
+    shown = """
+import contextlib, sys
+from fluidlite.__main__ import main
+for words in [], ["--help"], ["--version"], ["cache"]:
+    with contextlib.suppress(SystemExit):
+        main(words)
+    print(*sys.modules, file=sys.stderr)
+"""
+    words = [sys.executable, "-c", shown]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    *early, late = (set(line.split()) for line in done.stderr.splitlines())
+    modules = {f"fluidlite.{each.module}" for each in COMMANDS.values()}
+    assert len(early) == 3 and not any(loaded & modules for loaded in early)
+    assert late & modules == {f"fluidlite.{COMMANDS['cache'].module}"}
 
 
 @pytest.mark.parametrize(
