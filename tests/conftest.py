@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from _pytest.runner import runtestprotocol
 
 from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.ground import seeding, state
@@ -31,6 +30,8 @@ GOLDEN = TESTS / "programs"
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")  # "gw0", "gw1", ...; empty in the first process
 ENTROPY = 20200601  # so that what programs without a seed draw is the same each time
 CHANGED = pytest.StashKey()
+#: options that are about more than calls of tests, or about parts of them
+NEED_EVERY_MESSAGE = ("xmlpath", "durations", "setuponly", "setupshow", "usepdb")
 LONGEST = 4000  # operators and variables; longer programs are not read back after every test
 
 
@@ -112,13 +113,35 @@ def pytest_runtest_protocol(item, nextitem):
     """What goes well before and after a test is not sent to the first process, which counts tests:
     messages about it take longer than many tests do.
     """
-    if not WORKER or item.config.getoption("xmlpath") or item.config.getoption("durations"):
+    if not WORKER or any(map(item.config.getoption, NEED_EVERY_MESSAGE)):
         return None
-    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+    for report in reports_of(item, nextitem):
         if report.when == "call" or not report.passed:
             item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True
+
+
+def reports_of(item, nextitem):
+    """Run a test as pytest does.
+
+    Returns:
+        what came of its setup, of its call if that was ready, and of its teardown.
+    """
+
+    def report_of(when, **more):
+        run = getattr(item.ihook, f"pytest_runtest_{when}")
+        endings = (pytest.exit.Exception, KeyboardInterrupt)  # of the session
+        call = pytest.CallInfo.from_call(lambda: run(item=item, **more), when, endings)
+        return item.ihook.pytest_runtest_makereport(item=item, call=call)
+
+    reports = [report_of("setup")]
+    if reports[0].passed:
+        reports.append(report_of("call"))
+    ends = item.session.shouldfail or item.session.shouldstop
+    reports.append(report_of("teardown", nextitem=None if ends else nextitem))
+    item.funcargs.clear()  # the values of fixtures are not needed any more
+    return reports
 
 
 @pytest.fixture
