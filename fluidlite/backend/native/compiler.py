@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import os
 import platform
+import re
 import shlex
 import shutil
 import signal
@@ -25,7 +26,7 @@ from ...ground import state
 from ...ground.threading_support import started
 from ..commands import Status
 from .kernel import Kernel, opened
-from .kernel_cache import KernelCache, place
+from .kernel_cache import KernelCache, place, processor
 from .lazy import lazy
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ TOGETHER = 8  #: kernels that one call makes
 ANSWER = 10  #: seconds for what the compiler says of itself, which a first run waits for
 LOWEST = 19  #: priority of a compiler for which nobody waits
 FAREWELL = 2  #: seconds for which Python's end waits for what has been ended
+#: files that are compilers by themselves
+_COMPILERS = re.compile(r"(.*-)?(gcc|clang)(-[0-9.]+)?", re.ASCII)
 _PRELUDE = Path(__file__).with_name("prelude.h")
 
 
@@ -84,9 +87,22 @@ class Compiler:
 
     @lazy
     def version(self) -> str:
-        """What the compiler says of itself; empty if there is none that works here."""
+        """What the compiler says of itself; empty if there is none that works here.  Of a file that
+        is a compiler it is kept, so that no later process waits for the answer.
+        """
         if not self._may_work:
             return ""
+        key = _key_of(self.command)
+        notes = self.kept_notes() if key else None
+        said = "" if notes is None else notes.noted(key)
+        if not said:
+            said = self._answer()
+            if notes is not None and said and said.isascii():
+                notes.note(key, said)
+        return said
+
+    def _answer(self) -> str:
+        """What the compiler says when it is asked for its version."""
         try:
             status, said, _ = self._ran([*self.command, "--version"], b"", ANSWER)
         except subprocess.TimeoutExpired:
@@ -174,16 +190,6 @@ class Compiler:
         self._pending, self._queue, self._hurried = {}, [], set()
         self._process = self._making = None
 
-    @lazy
-    def _processor(self) -> str:
-        """What tells processors apart for which code was made."""
-        try:
-            with open("/proc/cpuinfo", encoding="utf-8") as file:
-                lines = [line for line in file if line.startswith(("model name", "flags"))]
-                return "".join(lines[:2])
-        except OSError:
-            return f"{platform.machine()} {platform.processor()}"
-
     def warn(self, text: str) -> None:
         """Warn once in a process, unless it ends."""
         if not self._warned and not self._closed:
@@ -194,7 +200,7 @@ class Compiler:
     def _target(self) -> Any:
         """The digest of what all kernels have in common: generator, compiler and processor."""
         made = blake2b(digest_size=16)
-        for text in (self._head, self.version, " ".join(FLAGS), self._processor):
+        for text in (self._head, self.version, " ".join(FLAGS), processor()):
             made.update(text.encode() + b"\0")
         return made
 
@@ -363,6 +369,24 @@ def _first(queue: Sequence[KernelSource]) -> list[KernelSource]:
     """
     count = next((k for k, s in enumerate(queue[:TOGETHER]) if "#define" in s.text), TOGETHER)
     return list(queue[: count or 1])
+
+
+def _key_of(command: Sequence[str]) -> str:
+    """By what the version of a compiler is kept; empty where its file does not say which it is: a
+    script, or one that calls another.
+    """
+    if len(command) != 1:
+        return ""
+    path = os.path.realpath(command[0])
+    try:
+        with open(path, "rb") as file:
+            about, is_script = os.stat(file.fileno()), file.read(2) == b"#!"
+    except OSError:
+        return ""
+    if is_script or not _COMPILERS.fullmatch(os.path.basename(path)):
+        return ""
+    text = f"{command[0]}\0{path}\0{about.st_size}\0{about.st_mtime_ns}\0{about.st_ino}"
+    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 def _remove(folder: str) -> None:
