@@ -31,7 +31,8 @@ class NativeCommand(NamedTuple):
 
     #: its address; None for that which runs a :class:`PrimitiveCall`
     function: int | None
-    context: Any  #: its second argument: an address, a structure or None
+    #: its second argument: an address, a structure or None; or what makes that when it is recorded
+    context: Any
     arrays: tuple[Any, ...]  #: that it reads and writes
     is_long: bool  #: whether Python's lock is let go of meanwhile
     #: the number of threads that its library has, where it was made for that
@@ -122,12 +123,12 @@ class CommandBuffer(c_void_p):
                 else:
                     items[k] = id(array)
                     keeps.append(array)
-            context = command.context
+            context = command.context() if callable(command.context) else command.context
+            keeps += [args, items, context]
             if isinstance(context, Structure):
                 context = ctypes.addressof(context)
             call.function = primitive if command.function is None else command.function
             call.args, call.context = ctypes.addressof(args), context
-            keeps += [args, items, command.context]
         listed = (_Patch * len(patches))(*(_Patch(*each) for each in patches))
         threads = next((c.threads for c in commands if c.threads is not None), None)
         buffer = self._commands

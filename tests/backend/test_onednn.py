@@ -395,6 +395,47 @@ def test_the_library_says_what_it_is():
     assert set(found) == {"path", "version", "instructions"}
 
 
+def layers_alike(count=4):
+    """Products of the same shapes, one behind the other, and their gradients."""
+    hidden, feed = fed("x", [64, 128])
+    weights = []
+    for _ in range(count):
+        weights.append(layers.create_parameter([128, 128], "float32"))
+        hidden = layers.matmul(hidden, weights[-1])
+    return [hidden, *gradients(layers.mean(hidden), weights)], feed
+
+
+@needs_library
+def test_products_that_are_alike_are_made_once(monkeypatch):
+    made, begin = [], memory.Made.__init__
+
+    def noted(self, *given):
+        made.append(1)
+        begin(self, *given)
+
+    monkeypatch.setattr(memory.Made, "__init__", noted)
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "1")
+    counts = []
+    for count in (4, 8):
+        del made[:]
+        agree(monkeypatch, layers_alike, count=count)
+        counts.append(len(made))
+    assert counts[0] == counts[1]
+
+
+@needs_library
+def test_kernels_of_a_first_run_work_in_one_place(monkeypatch):
+    contexts, begin = [], memory.ContextFactory.__call__
+
+    def noted(self):
+        contexts.append(begin(self))
+        return contexts[-1]
+
+    monkeypatch.setattr(memory.ContextFactory, "__call__", noted)
+    ran(monkeypatch, "onednn", layers_alike, times=2)
+    assert len(contexts) == 1
+
+
 def without_library(monkeypatch):
     monkeypatch.setattr(library, "candidates", lambda: iter(()))
     state.reset()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import re
 import shutil
 import stat
@@ -19,8 +20,11 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterable
+from functools import cache
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +60,8 @@ class KernelCache:
 
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
+        #: libraries that are loaded, by what tells files apart: a kernel's may be that of others
+        self._opened: dict[tuple[int, int], tuple[Any, Any]] = {}
 
     @lazy
     def folder(self) -> Path | None:
@@ -120,13 +126,17 @@ class KernelCache:
         try:
             if not (_is_our_file(library) and _is_our_file(digest)):
                 return None
-            said = digest.read_text(encoding="ascii")
-            if blake2b(library.read_bytes()).hexdigest() != said:
-                return None
-            functions = opened(library)
+            about = library.stat()
+            functions = self._opened.get((about.st_dev, about.st_ino))
+            if functions is None:
+                said = digest.read_text(encoding="ascii")
+                if blake2b(library.read_bytes()).hexdigest() != said:
+                    return None
+                functions = opened(library)
             if functions is None:
                 self._warn("arrays lie in memory in another way than generated kernels expect")
                 return None
+            self._opened[about.st_dev, about.st_ino] = functions
             os.utime(library)
             return Kernel(*functions, name)
         except (OSError, ValueError, AttributeError):
@@ -156,16 +166,17 @@ class KernelCache:
     @lazy
     def _makers(self) -> str:
         """What tells notes of this package from those of others: the versions of Python and NumPy,
-        and the sizes and times of files, by which Python tells whether it has compiled them.
+        the processor, and the sizes and times of files, by which Python tells whether it has
+        compiled them.
         """
-        about = [sys.version, np.__version__]
+        about = [sys.version, np.__version__, processor()]
         for part in _DECIDING:
             for folder, _, names in os.walk(_PACKAGE / part):
                 for name in names:
                     if not name.endswith((".pyc", ".pyo")):
                         file = os.stat(os.path.join(folder, name))
                         about.append(f"{folder} {name} {file.st_size} {file.st_mtime_ns}")
-        if len(about) == 2:  # it has no files: nothing can be said of it
+        if len(about) == 3:  # it has no files: nothing can be said of it
             about.append(os.urandom(16).hex())
         return "\n".join(sorted(about))
 
@@ -225,6 +236,17 @@ class KernelCache:
             for each in (path.with_suffix(".sum"), path):
                 with contextlib.suppress(OSError):  # it may be in a folder that was locked since
                     each.unlink(missing_ok=True)
+
+
+@cache
+def processor() -> str:
+    """What tells processors apart for which code was made."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            lines = (line for line in file if line.startswith(("model name", "flags")))
+            return "".join(islice(lines, 2))
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
 
 
 def _sweep(folder: Path) -> None:

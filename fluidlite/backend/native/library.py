@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -318,35 +318,40 @@ def _by_team(kernel: Kernel, team: int) -> Callable[[tuple[Any, ...]], int]:
 
 
 def _called(run: Any, inputs: int, specs: Sequence[Any]) -> Callable[..., Any]:
-    """What calls a kernel: written for its arrays, since calls are many and short.
+    """What calls a kernel: written for so many arrays, since calls are many and short.
 
     Args:
         run: takes a tuple of arrays, and gives a status.
         inputs: how many arrays it reads, and works in.
         specs: of its results: pairs of a shape and an element type.
     """
-    arguments = [f"g{k}" for k in range(inputs)]
-    targets = [f"m{k}" for k in range(len(specs))]
-    several = len(targets) > 1
     names: dict[str, Any] = {"run": run, "again": _again, "empty": np.empty}
-    results = f"({', '.join(targets)})" if several else targets[0]
+    for k, (shape, dtype) in enumerate(specs):
+        names |= {f"s{k}": tuple(shape), f"t{k}": np.dtype(dtype)}
+    exec(_code_of_call(inputs, len(specs)), names)
+    call: Callable[..., Any] = names["call"]
+    return call
+
+
+@cache
+def _code_of_call(inputs: int, results: int) -> Any:
+    """The code of a call that takes and gives so many arrays, as Python has it."""
+    arguments = [f"g{k}" for k in range(inputs)]
+    targets = [f"m{k}" for k in range(results)]
+    several = len(targets) > 1
     lines = [f"def call({', '.join([*arguments, 'out=None'])}):"]
     if several:
         lines.append(f"    {', '.join(targets)} = out or {(None,) * len(targets)}")
     else:
         lines.append("    m0 = out")
-    for k, (shape, dtype) in enumerate(specs):
-        names[f"t{k}"] = np.dtype(dtype)
-        lines.append(f"    if m{k} is None: m{k} = empty({tuple(shape)}, t{k})")
+    lines += [f"    if m{k} is None: m{k} = empty(s{k}, t{k})" for k in range(results)]
     lines += [
         f"    arrays = ({', '.join([*arguments, *targets])},)",
         "    status = run(arrays)",
         f"    if status: again(status, run, arrays[:{inputs}], arrays[{inputs}:])",
-        f"    return {results}",
+        f"    return {', '.join(targets)}",
     ]
-    exec(compile("\n".join(lines), "<generated kernel>", "exec"), names)
-    call: Callable[..., Any] = names["call"]
-    return call
+    return compile("\n".join(lines), "<generated kernel>", "exec")
 
 
 def _again(status: int, run: Any, given: Sequence[Any], made: Sequence[Any]) -> None:

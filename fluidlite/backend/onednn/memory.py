@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from ctypes import addressof, byref, c_char, c_int, c_void_p
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any, NamedTuple
 from weakref import ref
@@ -289,10 +289,17 @@ class Primitive:
 
     def command(self, context: ExecutionContext, arrays: tuple[Any, ...]) -> NativeCommand:
         """What it is in a command buffer; the library has other memories for it."""
-        bound = _BoundPrimitive(self, self._made_for(self.contexts.threads), context)
         return NativeCommand(
-            None, bound.call(len(arrays)), arrays, True, self.contexts.thread_count
+            None,
+            partial(self._call, context, len(arrays)),
+            arrays,
+            True,
+            self.contexts.thread_count,
         )
+
+    def _call(self, context: ExecutionContext, arrays: int) -> PrimitiveCall:
+        made = self._made_for(self.contexts.threads)
+        return _BoundPrimitive(self, made, context).call(arrays)
 
     def _made_for(self, threads: int) -> Made:
         """The one for a number of threads, which the library has just now."""

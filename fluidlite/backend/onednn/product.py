@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import copy
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -188,6 +189,7 @@ class Product:
         order: Sequence[int] = (),
     ) -> None:
         self.contexts: ContextFactory = onednn.contexts
+        self._known = onednn.known
         self._geometry = geometry
         library = onednn.library
         #: of the result
@@ -241,6 +243,16 @@ class Product:
         return way
 
     def _primitive(self, x: Form, y: Form) -> Primitive:
+        """The primitive for operands that lie so, with memories of its own; to make one takes long,
+        and layers repeat themselves.
+        """
+        key = "product", x, y, self._made.form, repr(self._posts)
+        if key not in self._known:
+            self._known[key] = self._new_primitive(x, y)
+        primitive: Primitive = copy(self._known[key])
+        return primitive
+
+    def _new_primitive(self, x: Form, y: Form) -> Primitive:
         library = self.contexts.library
         first, second = Layout(library, x), Layout(library, y)
         descriptor = PrimitiveDescriptor(
