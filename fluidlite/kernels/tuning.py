@@ -2,7 +2,9 @@
 
 Its threads wait for each other at the end of every kernel.  Where a processor has other work to do,
 they wait until the system lets the last of them go on, which may take a hundred times as long as
-the work.  So plans time several threads against one, from time to time.
+the work.  So plans time several threads against one, from time to time.  They begin with the number
+that a plan like them has found best; where none has, with several, or with one where the processors
+have other work just then.
 """
 
 from __future__ import annotations
@@ -46,12 +48,26 @@ class ThreadTuner:
         self._control, self._most = control, most
         self._fixed = fixed or most == 1
         self._begin_anew()
-        control.threads = most
         #: seconds of a run by the number of threads
         self._seconds: dict[int, float] = {}
-        self._best = most
-        self._trial: _Trial | None = _Trial(most)
         self._rest, self._next = FIRST_REST, 0.0
+        #: is called with what was found best, in the run that has shown it
+        self.found: Callable[[int], None] | None = None
+        self._told = 0  # what it was called with last, or was best before
+        self._start(most if self._fixed or not is_busy(most) else 1)
+
+    def _start(self, threads: int) -> None:
+        """Begin with a number of threads."""
+        self._control.threads = self._best = threads
+        self._trial: _Trial | None = _Trial(threads)
+
+    def begin_with(self, threads: int = 0) -> None:
+        """Begin with a number of threads that was best before; another one is tried after a while.
+        Called before anything is run; one that cannot be is left.
+        """
+        if not self._fixed and threads in (1, self._most):
+            self._told = threads
+            self._start(threads)
 
     def _begin_anew(self) -> None:
         """Forget runs of other threads, which a forked process does not have."""
@@ -78,32 +94,45 @@ class ThreadTuner:
             return within(threads, function, *arguments)
         finally:  # also where an interrupt came before the run was counted
             end = time.perf_counter()
+            best = 0
             with self._lock:
                 if run in self._running:
                     self._running.remove(run)
                     if alone:
-                        self._note(threads, end - begin, end)
+                        best = self._note(threads, end - begin, end)
+            if best and self.found is not None:
+                self.found(best)
 
-    def _note(self, threads: int, spent: float, now: float) -> None:
-        """Learn from a run."""
+    def _note(self, threads: int, spent: float, now: float) -> int:
+        """Learn from a run: what is best, where that is news; else 0."""
         trial = self._trial
         if trial is None:
             known = self._seconds[threads]
             self._seconds[threads] = known + (min(spent, LOST * known) - known) / RUNS
             if now > self._next:
-                self._trial = _Trial(1 if self._best != 1 else self._most)
-            return
+                self._trial = _Trial(self._other)
+            return 0
         trial.note(spent)
         if not trial.is_over(self._seconds.get(self._best)):
-            return
+            return 0
         self._seconds[threads] = trial.seconds
-        if len(self._seconds) == 1:
-            self._trial = _Trial(1)
-            return
+        if len(self._seconds) == 1 and not self._told:
+            self._trial = _Trial(self._other)
+            return 0
         best = min(self._seconds, key=lambda count: self._seconds[count])
+        is_sure = best == self._best or not self._told
         self._rest = min(2 * self._rest, REST) if best == self._best else FIRST_REST
         self._best, self._trial = best, None
         self._next = now + max(SHORTEST_REST, self._rest * trial.total)
+        if best == self._told or not is_sure:
+            return 0
+        self._told = best
+        return best
+
+    @property
+    def _other(self) -> int:
+        """The number that is not the best one so far."""
+        return 1 if self._best != 1 else self._most
 
 
 class _Trial:
@@ -133,3 +162,13 @@ class _Trial:
     def total(self) -> float:
         """Seconds of all."""
         return sum(self._spent)
+
+
+def is_busy(threads: int) -> bool:
+    """Whether so many threads would wait for processors that others work on just now."""
+    try:
+        with open("/proc/loadavg", encoding="ascii") as file:
+            running = int(file.read().split()[3].partition("/")[0])
+    except (OSError, ValueError, IndexError):
+        return False
+    return running - 1 + threads > (os.cpu_count() or 1)  # this one is counted, too

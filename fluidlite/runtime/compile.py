@@ -15,7 +15,6 @@ import numpy as np
 
 from ..backend import prepared_rows  # noqa: F401  (kernels register themselves)
 from ..ground.allocator import give_back_freed_memory
-from ..ground.dtypes import Kind
 from ..ground.state import collector_paused
 from ..kernels import (
     registered,  # noqa: F401  (kernels register themselves)
@@ -24,6 +23,7 @@ from ..kernels import (
 from ..kernels.tuning import ThreadTuner
 from .buffers import Buffers, Footprint
 from .codegen import GeneratedSource
+from .first_run import executed, held_array
 from .graph import Graph, Instruction
 from .in_place import PendingUpdates
 from .lower import lowered as lowered
@@ -38,6 +38,7 @@ from .value import Value
 
 if TYPE_CHECKING:
     from ..opdef.spec import Spec
+    from .planned_before import PlanNote
 
 MOST_FREED = 1 << 26  #: bytes that may be free around the first run of a plan
 MOST_PUT_OFF = 10  #: runs after which a plan waits for kernels that are being compiled
@@ -53,6 +54,7 @@ class CompiledSegment:
         libraries: give what a kernel library offers for a graph; see ``backend.kernel_libraries``.
         passes: those that run; what ``FLUIDLITE_PASSES`` says when None.
         commits: names of results that replace values of the scope.
+        note: of the plan; knows how many threads were best, and is told.
 
     Raises:
         Unsupported: it has to be interpreted.
@@ -69,11 +71,13 @@ class CompiledSegment:
         libraries: Sequence[Callable[[Graph], Any]] = (),
         passes: tuple[Pass, ...] | None = None,
         commits: Collection[str] = (),
+        note: PlanNote | None = None,
     ) -> None:
         self._lower, self._xp, self._open = lower, backend.xp, libraries
+        self._note = note
         #: makes the same once more, with the kernels that are there then
         self.improved: Callable[..., CompiledSegment] = partial(
-            CompiledSegment, lower, backend, libraries, passes, commits
+            CompiledSegment, lower, backend, libraries, passes, commits, note
         )
         self._passes = pipeline.selected() if passes is None else passes
         graph = self.graph = lower()
@@ -88,7 +92,9 @@ class CompiledSegment:
         ]
         self._variants: dict[str, Callable[..., Any]] = {}
         tuner = _tuner_of_products(self.order)
-        self._tuners += [tuner] if tuner is not None else []
+        if tuner is not None:
+            self._begin_tuning([tuner], len(self._tuners))
+            self._tuners.append(tuner)
         for instruction in self.order:
             _use_threads(instruction)
         self._inputs, self._outputs = graph.inputs, dict(graph.outputs)
@@ -111,6 +117,17 @@ class CompiledSegment:
         #: of results that may be written to donated arrays, in order: shapes and element types
         self.donatable: dict[str, tuple[Any, Any]] = {}
 
+    def _begin_tuning(self, tuners: Sequence[ThreadTuner], first: int = 0) -> None:
+        """Let tuners, from a place on, begin with what was best, and tell the plan's note what is.
+
+        No tuner may hold the segment, which holds it.
+        """
+        note = self._note
+        for place, tuner in enumerate(() if note is None else tuners, first):
+            assert note is not None
+            tuner.begin_with(*note.thread_counts[place : place + 1])
+            tuner.found = partial(note.note_threads, place)
+
     def _replaced(self) -> dict[int, Value]:
         """By number of a result, the value in whose variable it goes, where these are alike."""
         count = Counter(value.number for value in self._outputs.values())
@@ -129,6 +146,7 @@ class CompiledSegment:
         opened = [open_library(graph) for open_library in self._open]
         libraries = [library for library in opened if library is not None]
         tuners = [library.tuner for library in libraries if library.tuner is not None]
+        self._begin_tuning(tuners)
         context = Context(graph.builder, libraries)
         _with_threads(tuners, pipeline.run)(graph, context, self._passes, after)
         if after is None:
@@ -275,13 +293,14 @@ class CompiledSegment:
         recording = None if self._command_functions is None else Recording(self._command_functions)
         watched = {} if watch is None else self._watched(watch.kind)
         held = {v.number: env[name] for name, v in self._inputs.items()}
+        rooms: dict[Any, Any] = {}
         dying = last_uses(order, list(self._outputs.values()))
         for index, (instruction, dead) in enumerate(zip(order, dying, strict=True)):
             if instruction in forms:
-                taken = [_held(value, held) for value in instruction.operands]
+                taken = [held_array(value, held) for value in instruction.operands]
                 results, dead = forms[instruction], []
             else:
-                taken, results = _executed(instruction, self._xp, held, draw)
+                taken, results = executed(instruction, self._xp, held, rooms, draw)
             if recording is not None:
                 recording.note(index, instruction, taken, [array for _, array in results])
             observed.note(results, [(v, held.get(v.number)) for v in instruction.inputs])
@@ -358,41 +377,3 @@ def _use_threads(instruction: Instruction) -> None:
         function = threads.spread_where_large(kernel.function, instruction.results[0].nbytes)
         if function is not kernel.function:
             instruction.kernel = kernel._replace(function=function)
-
-
-def _executed(
-    instruction: Instruction, xp: Any, held: Mapping[int, Any], draw: Callable[[Any], Any]
-) -> tuple[list[Any], list[tuple[Value, Any]]]:
-    """Run one instruction on arrays by number of a value: what its kernel took, and pairs of the
-    values made and their arrays.
-    """
-    operands = [_held(value, held) for value in instruction.operands]
-    kernel = instruction.kernel
-    if kernel is not None:
-        has_scratch = kernel.scratch is not None and instruction.phase != "wait"
-        scratch = [kernel.scratch()] if kernel.scratch is not None and has_scratch else []
-        results = getattr(kernel, instruction.phase or "function")(*operands, *scratch)
-        arrays = results if type(results) is tuple else (results,)
-        plain = instruction.phase != "start"
-        return [*operands, *scratch], [
-            (v, np.asarray(array) if v.kind is Kind.LOD_TENSOR and plain else array)
-            for v, array in zip(instruction.results, arrays, strict=True)
-        ]
-    rng = [draw(instruction.random_key)] if instruction.draws else []
-    function = instruction.typed.calling.function
-    outputs = instruction.op.by_slot(function(instruction.op, xp, *rng, *operands))
-    pairs: list[tuple[Value, Any]] = []
-    for slot, values in instruction.outs.items():
-        if isinstance(values, list):
-            pairs += zip(values, map(np.asarray, outputs[slot]), strict=True)
-        elif isinstance(values, Value):
-            plain = values.kind is Kind.LOD_TENSOR
-            pairs.append((values, np.asarray(outputs[slot]) if plain else outputs[slot]))
-    return operands, pairs
-
-
-def _held(value: Any, held: Mapping[int, Any]) -> Any:
-    """The array, or the list of arrays, that a value stands for."""
-    if value is None or isinstance(value, list):
-        return None if value is None else [_held(each, held) for each in value]
-    return held[value.number] if value.constant is None else value.constant

@@ -26,7 +26,7 @@ from ..ground.quoting import terminal_text
 from ..ir.costs import multiply_adds
 from ..opdef.spec import Spec
 from .counted import Counting
-from .planned_before import note_planned, was_planned
+from .planned_before import PlanNote
 from .step import Environment, Step
 from .value import CountingSpec, Unsupported
 
@@ -191,21 +191,25 @@ def function_for(
     functions = segment.functions
     known = functions.get(key, _UNSEEN)
     if known is _UNSEEN:
-        functions[key] = _SEEN
+        takes_long = _reads_much(segment, env) or _convolves_much(segment, env)
+        if segment.runs_once and not takes_long:
+            return None
+        known = functions[key] = PlanNote(segment.steps, key)
         while len(functions) > FUNCTIONS_KEPT:
             functions.popitem(last=False)
-        takes_long = _reads_much(segment, env) or _convolves_much(segment, env)
-        if not takes_long and (segment.runs_once or not was_planned(segment.steps, key)):
+        if not (takes_long or known.was_planned):
             return None
-        known = _SEEN
-    if known is _SEEN:
+    if isinstance(known, PlanNote):
+        note = known
         specs = {n: Spec(env[n].shape, as_dtype(env[n].dtype)) for n in segment.reads}
         specs |= {name: CountingSpec(specs[name], last) for name, last in last_numbers.items()}
         libraries = kernel_libraries()
         compiling = import_module(_COMPILING)
         try:
             lower = partial(compiling.lowered, segment.steps, specs, segment.writes, backend)
-            known = compiling.CompiledSegment(lower, backend, libraries, passes, segment.commits)
+            known = compiling.CompiledSegment(
+                lower, backend, libraries, passes, segment.commits, note
+            )
         except PassError:
             raise
         except (Unsupported, FluidError):  # the steps one by one say what is wrong
@@ -215,7 +219,7 @@ def function_for(
             _report("a plan could not be compiled, and is interpreted", error)
         functions[key] = known
         if known is not None:
-            note_planned(segment.steps, key)
+            note.note_planned()
         if known is not None and known.improvement is not None and _reads_much(segment, env):
             known.improvement.request()
     elif known is not None and known.improvement is not None and known.improvement.is_ready():
@@ -264,7 +268,6 @@ def _report(what: str, error: Exception) -> None:
 
 
 _UNSEEN: Any = object()
-_SEEN: Any = object()
 
 
 def _key_of(env: Environment, names: Sequence[str]) -> Any:

@@ -190,7 +190,8 @@ def test_dropout_and_random_operators_draw_as_interpreted_ones_do():
     np.testing.assert_array_equal(specialised, interpreted)
 
 
-def test_many_runs_leave_memory_as_it_is():
+def test_many_runs_leave_memory_as_it_is(monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_NUM_THREADS", "1")  # nothing is made for other numbers meanwhile
     exe, feed, _, loss = big_net()
     for _ in range(6):
         exe.run(feed=feed, fetch_list=[loss])

@@ -9,6 +9,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.errors import OpError
+from fluidlite.kernels import threads
 from fluidlite.runtime import planned_before, segment
 
 layers = fluid.layers
@@ -72,7 +73,7 @@ def test_a_plan_that_is_not_kept_is_interpreted(later_process, monkeypatch):
     assert run(feed(0, 2, 4), 2)[1]
     later_process()
     known = []
-    monkeypatch.setattr(segment, "was_planned", lambda *given: known.append(1) or True)
+    monkeypatch.setattr(segment, "PlanNote", lambda *given: known.append(1))
     run(feed(0, 2, 4), 3, use_program_cache=False)
     assert not known
 
@@ -136,3 +137,49 @@ def test_processes_that_work_together_are_not_told_apart(later_process, monkeypa
     together = SimpleNamespace(get=lambda: SimpleNamespace(size=2))
     monkeypatch.setattr(planned_before, "groups", together)
     assert not run(feed(0, 2, 4), 1)[1]
+
+
+def note():
+    """The note of a program's plan."""
+    main, name = net()
+    (only,) = fluid.Executor().plan(main, [name]).items
+    return planned_before.PlanNote(only.steps, "shapes")
+
+
+def test_how_many_threads_were_best_is_known_to_later_processes(later_process, monkeypatch):
+    note().note_planned()
+    made = note()
+    made.note_threads(1, 2)
+    made.note_threads(0, 1)
+    assert made.thread_counts == [1, 2]
+    assert note().thread_counts == []
+    later_process()
+    assert (note().was_planned, note().thread_counts) == (True, [1, 2])
+    monkeypatch.setattr(threads, "count", lambda: 96)
+    assert (note().was_planned, note().thread_counts) == (True, [])
+
+
+@pytest.mark.parametrize(
+    "text, was_planned, counts",
+    [
+        ("", False, []),
+        ("1", True, []),
+        ("1 1", True, []),
+        ("1 1 96 7 8", True, [7, 8]),
+        ("1 1 95 7 8", True, []),
+        ("1 1 96 -7", False, []),
+        ("1 1 96  7", False, []),
+        (f"1 {1 << 62} 96 7", True, []),
+        (f"{1 << 62}", False, []),
+        ("1" * 30, False, []),
+        ("0x1", False, []),
+        ("[1]", False, []),
+    ],
+)
+def test_a_note_holds_numbers_alone(later_process, monkeypatch, text, was_planned, counts):
+    monkeypatch.setattr(threads, "count", lambda: 96)
+    made = note()
+    made.note_planned()
+    COMPILER.get().cache.note(made._key, text)
+    later_process()
+    assert (note().was_planned, note().thread_counts) == (was_planned, counts)

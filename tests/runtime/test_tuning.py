@@ -1,5 +1,6 @@
 """How many threads a library of matrix products gets in a plan."""
 
+import io
 import threading
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.kernels import threads, tuning
+from fluidlite.runtime import segment
 
 layers = fluid.layers
 
@@ -19,6 +21,7 @@ class Clock:
         self.seconds = {1: seconds["one"], 2: seconds["two"]}
         self.taken = []
         monkeypatch.setattr(tuning.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(tuning, "is_busy", lambda threads: False)
 
     def within(self, threads, function, *arguments):
         self.taken.append(threads)
@@ -58,6 +61,70 @@ def test_it_looks_again_from_time_to_time(monkeypatch):
     clock.seconds[2] = 50.0
     ran(crew, 500)
     assert clock.taken[-10:] == [1] * 10
+
+
+def test_a_number_that_was_best_before_is_first_and_others_are_tried_later(monkeypatch):
+    clock = Clock(monkeypatch, one=2.0, two=1.0)
+    crew = tuning.ThreadTuner(clock, 2, False)
+    crew.begin_with(1)
+    assert clock.threads == 1
+    ran(crew, 40)
+    assert clock.taken == [1] * 40
+    ran(crew, 300)
+    assert clock.taken[-100:].count(2) >= 85
+
+
+@pytest.mark.parametrize("count", [0, 3, -1, 10**30])
+def test_a_number_that_cannot_be_is_not_taken(monkeypatch, count):
+    clock = Clock(monkeypatch, one=2.0, two=1.0)
+    crew = tuning.ThreadTuner(clock, 2, False)
+    crew.begin_with(count)
+    ran(crew, 30)
+    assert clock.taken == [2] * 7 + [1] * 7 + [2] * 16
+
+
+def test_what_is_best_is_told_once(monkeypatch):
+    clock, told = Clock(monkeypatch, one=2.0, two=1.0), []
+    crew = tuning.ThreadTuner(clock, 2, False)
+    crew.found = told.append
+    ran(crew, 14)
+    assert told == [2]
+    ran(crew, 300)
+    assert told == [2]
+    clock.seconds[2] = 50.0
+    ran(crew, 1000)
+    assert told == [2, 1]
+
+
+def test_it_begins_with_one_thread_where_processors_have_other_work(monkeypatch):
+    clock = Clock(monkeypatch, one=1.0, two=100.0)
+    monkeypatch.setattr(tuning, "is_busy", lambda threads: threads == 2)
+    ran(tuning.ThreadTuner(clock, 2, False), 30)
+    assert clock.taken == [1] * 7 + [2] * 3 + [1] * 20  # one trial of two is lost at once
+
+
+@pytest.mark.parametrize(
+    "said, threads, is_busy",
+    [
+        ("0.50 0.40 0.30 3/200 77", 2, False),
+        ("0.50 0.40 0.30 3/200 77", 3, True),
+        ("9.50 9.40 9.30 1/200 77", 4, False),
+        ("", 4, False),
+        ("1 2 3 four/5 6", 4, False),
+    ],
+)
+def test_processors_are_busy_where_others_run_just_now(monkeypatch, said, threads, is_busy):
+    monkeypatch.setattr(tuning.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(tuning, "open", lambda *_, **__: io.StringIO(said), raising=False)
+    assert tuning.is_busy(threads) == is_busy
+
+
+def test_nobody_knows_who_runs_where_the_system_does_not_say(monkeypatch):
+    def missing(*_, **__):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(tuning, "open", missing, raising=False)
+    assert not tuning.is_busy(1000)
 
 
 def test_a_number_that_is_said_is_kept(monkeypatch):
@@ -103,6 +170,13 @@ def plan_of(rows):
 def test_large_products_of_a_blas_with_several_threads_have_a_crew(
     rows, several, fixed, expected, monkeypatch
 ):
+    taken = counts_of_plans(monkeypatch, several, fixed)
+    plan_of(rows)
+    assert bool(taken) == expected and set(taken) == ({1, 2} if expected else set())
+
+
+def counts_of_plans(monkeypatch, several=True, fixed=""):
+    """How many threads NumPy's BLAS will have in runs of plans."""
     monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")
     monkeypatch.setenv("FLUIDLITE_NUM_THREADS", fixed)
     monkeypatch.setattr(threads, "count", lambda: 2)
@@ -115,8 +189,27 @@ def test_large_products_of_a_blas_with_several_threads_have_a_crew(
         return known(self, count, function, *arguments)
 
     monkeypatch.setattr(threads.BlasThreads, "within", noted)
-    plan_of(rows)
-    assert bool(taken) == expected and set(taken) == ({1, 2} if expected else set())
+    return taken
+
+
+def test_a_plan_begins_with_the_number_in_its_note_and_tells_it_what_is_best(monkeypatch):
+    taken, told = counts_of_plans(monkeypatch), []
+    known = [1]
+
+    class Note(segment.PlanNote):
+        def __init__(self, *given):
+            super().__init__(*given)
+            self.thread_counts = list(known)
+
+        def note_threads(self, *given):
+            told.append(given)
+
+    monkeypatch.setattr(segment, "PlanNote", Note)
+    plan_of(128)
+    assert set(taken) == {1} and not told
+    known.clear()
+    plan_of(128)
+    assert [place for place, _ in told] == [0]
 
 
 def test_a_trial_in_which_one_run_is_held_up_goes_on(monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.backend import get
+from fluidlite.backend.native import compiler as compilers
 from fluidlite.backend.native import kernel_cache
 from fluidlite.backend.native import library as native_library
 from fluidlite.backend.native.compiler import COMPILER, Compiler
@@ -257,12 +258,16 @@ def test_a_note_of_another_package_or_numpy_is_not_taken(compiler, monkeypatch, 
     assert kernel_cache.KernelCache(print).noted("a") == ""
 
 
-def test_notes_of_another_processor_are_not_taken(compiler):
-    library, other = NativeKernels(compiler, False), Compiler()
+def test_notes_of_another_processor_are_not_taken(compiler, monkeypatch):
+    library = NativeKernels(compiler, False)
     library.remember("a", "[1]")
+    compiler.cache.note("b", "[2]")
     assert library.recalled("a") == "[1]" == NativeKernels(Compiler(), False).recalled("a")
-    other._processor = "another one"
-    assert NativeKernels(other, False).recalled("a") == ""
+    monkeypatch.setattr(compilers, "processor", lambda: "another one")
+    assert NativeKernels(Compiler(), False).recalled("a") == ""
+    assert kernel_cache.KernelCache(print).noted("b") == "[2]"
+    monkeypatch.setattr(kernel_cache, "processor", lambda: "another one")
+    assert kernel_cache.KernelCache(print).noted("b") == ""
 
 
 def test_the_last_notes_are_kept_where_they_are_too_long(compiler, monkeypatch):
