@@ -54,7 +54,7 @@ class CompiledSegment:
         libraries: give what a kernel library offers for a graph; see ``backend.kernel_libraries``.
         passes: those that run; what ``FLUIDLITE_PASSES`` says when None.
         commits: names of results that replace values of the scope.
-        note: of the plan; knows how many threads were best, and is told.
+        note: of the plan; knows how many threads were best, and learns it.
 
     Raises:
         Unsupported: it has to be interpreted.

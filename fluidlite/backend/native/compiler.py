@@ -102,7 +102,7 @@ class Compiler:
         return said
 
     def _answer(self) -> str:
-        """What the compiler says when it is asked for its version."""
+        """The answer of the compiler itself."""
         try:
             status, said, _ = self._ran([*self.command, "--version"], b"", ANSWER)
         except subprocess.TimeoutExpired:
