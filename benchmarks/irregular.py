@@ -10,8 +10,8 @@ on one thread.
 Microseconds of the processor, in the best of several stretches of calls: of a function, and of it
 with the gradient by its first operand for a given cotangent.  ``tensors`` are fluidlite's, computed
 at once; ``plan`` is a program of the same function, which ``Executor.prepare`` has made a function
-of its feeds, as JAX's are compiled ones; it gives the gradient of a table with all rows.  Each
-library runs in a process of its own, several times in turn.
+of its feeds, as JAX's are compiled ones; it gives the gradient of a table with all rows, and is
+compared with peers that do.  Each library runs in a process of its own, several times in turn.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ FUNCTIONS = (
     *("put_along_axis", "argsort", "sort", "topk", "cumsum", "one_hot", "graph_conv"),
 )
 CONSTANT = ("argsort", "one_hot")  #: those without a gradient
+#: those of which a plan gives a gradient of all rows, and torch one of some -> the same of torch's
+#: with all rows
+DENSE = {"sparse_embedding": "embedding"}
 
 
 def operands(size: str) -> dict[str, Any]:
@@ -304,6 +307,13 @@ def in_turn(size: str, options: Any) -> dict[str, dict[str, list[float]]]:
     return {library: times for library, times in least.items() if times}
 
 
+def alike(own: str, times: dict[str, list[float]], name: str) -> list[float]:
+    """A peer's times of a function, with a gradient of as many rows as ours has."""
+    forward, *gradient = times[name]
+    dense = times.get(DENSE.get(name, ""))
+    return [forward, *(dense[1:] if own == "plan" and dense else gradient)]
+
+
 def table(size: str, least: dict[str, dict[str, list[float]]], options: Any) -> list[str]:
     """Lines of Markdown."""
     count, rows, width = SIZES.get(size, TINY)
@@ -315,7 +325,7 @@ def table(size: str, least: dict[str, dict[str, list[float]]], options: Any) -> 
     for name in options.only:
         cells = [" / ".join(f"{t:,.0f}" for t in times[name]) for times in least.values()]
         for own in ours if peers else ():
-            best = [min(column) for column in zip(*(least[peer][name] for peer in peers))]
+            best = [min(column) for column in zip(*(alike(own, least[p], name) for p in peers))]
             cells.append(" / ".join(f"{m / n:.2f}" for m, n in zip(least[own][name], best)))
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return [*lines, ""]

@@ -13,15 +13,21 @@ from ..opdef.spec import Spec, size_of
 from .numpy_ import xp
 from .rows import (
     LEAST,
+    MOST_WANTED,
     added_at,
     change_along_axis,
+    cumsum,
     extreme_slopes,
+    kind_of_size,
+    known_forms,
+    lists_along,
     mean_slopes,
     need_below,
     pooled_segments,
     products_added,
     put_at,
     rows_replaced,
+    sizes_of,
     take_along_axis,
     take_at,
     taken_along_axis,
@@ -57,25 +63,59 @@ def _numbers(index: Any, shape: tuple[int, ...]) -> Any:
     return flat
 
 
-def _taking(shape: tuple[int, ...], depth: int, lead: tuple[int, ...]) -> Prepared:
+class _Places:
+    """Places in an array, in each of whose rows there is one.
+
+    Args:
+        Index: the places, along its last dimension.
+        into: the sizes of the dimensions that they go into.
+    """
+
+    def __init__(self, Index: Spec, into: tuple[int, ...]) -> None:
+        self._into, self._count, size = into, size_of(Index.shape[:-1]), size_of(Index.shape)
+        #: whether they are numbers of rows as they are
+        self.are_rows: bool = len(into) == 1
+        self._sizes = sizes_of(len(into), 0, 1, *into)
+        self._flat = known_forms("flat_places", "l", size, size, Index.dtype)
+
+    def flat(self, index: Any) -> Any:
+        """The numbers of the elements, or rows, that they name, in an array of one dimension.
+
+        Raises:
+            IndexError: one of them is outside.
+        """
+        if not self.are_rows:
+            numbers = np.empty(self._count, np.int64)
+            if self._flat((index, self._sizes, numbers)):
+                return numbers
+        return _numbers(index, self._into)
+
+
+def _taking(X: Spec, Index: Spec, depth: int, lead: tuple[int, ...]) -> Prepared:
     """The kernel that takes rows of an array.
 
     Args:
-        shape: of the array.
+        X: the array.
+        Index: the places.
         depth: how many of its dimensions a place has.
         lead: the shape of the places.
     """
-    into, row = shape[:depth], shape[depth:]
+    into, row, dtype = X.shape[:depth], X.shape[depth:], X.dtype.dtype
     count, width, shape_of_rows = size_of(into), size_of(row), (*lead, *row)
+    size, places = size_of(shape_of_rows), _Places(Index, into) if depth > 1 else None
+    kind, numbers, sizes = kind_of_size(dtype), Index.dtype, sizes_of(width, count, 1)
+    taken = known_forms("take_rows", kind, size, max(size, size_of(X.shape)), numbers)
 
     def run(x: Any, index: Any, *rest: Any, out: Any = None) -> Any:
-        places = index.reshape(-1) if depth == 1 else _numbers(index, into)
         # a view would be copied once more
-        new = np.empty(shape_of_rows, x.dtype) if out is None else out
-        take_at(x.reshape(count, width), places, new.reshape(-1, width))
+        new = np.empty(shape_of_rows, dtype) if out is None else out
+        if places is not None:
+            index = places.flat(index)
+        if not taken((index, x, sizes, new)):
+            take_at(x.reshape(count, width), index.reshape(-1), new.reshape(-1, width))
         return new
 
-    return Prepared(run, out=True)
+    return Prepared(run, out=True, quiet=True)
 
 
 @prepares("gather")
@@ -83,13 +123,13 @@ def gather(op: Any, X: Spec, Index: Spec, Axis: Spec | None) -> Prepared | None:
     """Rows by number."""
     if Axis is not None or not _fit(X) or op.axis % X.ndim or not Index.shape:
         return None
-    return _taking(X.shape, 1, Index.shape[:1])
+    return _taking(X, Index, 1, Index.shape[:1])
 
 
 @prepares("index_select")
 def index_select(op: Any, X: Spec, Index: Spec) -> Prepared | None:
     """Rows by number."""
-    return None if not _fit(X) or op.dim % X.ndim else _taking(X.shape, 1, Index.shape[:1])
+    return None if not _fit(X) or op.dim % X.ndim else _taking(X, Index, 1, Index.shape[:1])
 
 
 @prepares("lookup_table", "lookup_table_v2")
@@ -97,7 +137,7 @@ def look_up(op: Any, W: Spec, Ids: Spec) -> Prepared | None:
     """Rows of a table by number."""
     if op.padding_idx != -1 or W.kind is not Kind.LOD_TENSOR or 0 in W.shape:
         return None
-    return _taking(W.shape, 1, op.ids_shape(Ids.shape))
+    return _taking(W, Ids, 1, op.ids_shape(Ids.shape))
 
 
 @prepares("gather_nd")
@@ -105,7 +145,7 @@ def gather_nd(op: Any, X: Spec, Index: Spec) -> Prepared | None:
     """Rows, or elements, by place."""
     if not _fit(X) or not Index.shape or not Index.shape[-1]:
         return None
-    return _taking(X.shape, Index.shape[-1], Index.shape[:-1])
+    return _taking(X, Index, Index.shape[-1], Index.shape[:-1])
 
 
 @prepares("scatter_nd_add")
@@ -114,17 +154,51 @@ def scatter_nd_add(op: Any, X: Spec, Index: Spec, Updates: Spec) -> Prepared | N
     if not _fit(X, Updates) or not Index.shape or not Index.shape[-1]:
         return None
     shape, depth = X.shape, Index.shape[-1]
-    count, width = size_of(shape[:depth]), size_of(shape[depth:])
+    places = _Places(Index, shape[:depth])
+    added = _summed(X, size_of(shape[:depth]), Index, Updates)
 
     def run(x: Any, index: Any, updates: Any, out: Any = None) -> Any:
-        places = _numbers(index, shape[:depth])
-        new = np.empty(shape, x.dtype) if out is None else out
-        if new is not x:
+        if not places.are_rows:
+            index = places.flat(index)
+        return added(x, index, updates, out)
+
+    return Prepared(run, out=True, quiet=True)
+
+
+def _summed(X: Spec, count: int, Index: Spec, Updates: Spec, is_zero: bool = False) -> Any:
+    """A function of an array, numbers of its rows, rows that are added to these, and what it writes
+    to, which gives the sum.
+
+    Args:
+        X: the array.
+        count: how many rows it has.
+        Index: the numbers.
+        Updates: the rows that are added.
+        is_zero: whether zeros stand in place of the array, which is not looked at.
+    """
+    shape, dtype, size = X.shape, X.dtype.dtype, size_of(X.shape)
+    width, into, kind = (
+        size_of(shape) // count,
+        (count,),
+        dtype.char if dtype.char in "fdil" else "",
+    )
+    sizes, work = sizes_of(width, count, 1, not is_zero), size_of(Updates.shape)
+    summed = known_forms("sum_rows", kind, max(size, work), max(size, work), Index.dtype)
+
+    def run(x: Any, index: Any, updates: Any, out: Any = None) -> Any:
+        new = np.empty(shape, dtype) if out is None else out
+        if summed((index, updates, x, sizes, new)):
+            return new
+        numbers = _numbers(index, into)
+        if is_zero:
+            new.fill(0)
+        elif new is not x:
             np.copyto(new, x)
-        added_at(new.reshape(count, width), places, updates.reshape(-1, width))
+        with np.errstate(all="ignore"):
+            added_at(new.reshape(count, width), numbers, updates.reshape(-1, width))
         return new
 
-    return Prepared(run, out=True)
+    return run
 
 
 @prepares("scatter")
@@ -133,10 +207,15 @@ def scatter(op: Any, X: Spec, Ids: Spec, Updates: Spec) -> Prepared | None:
     if not op.overwrite or not _fit(X, Updates):
         return None
     shape, count, width = X.shape, X.shape[0], size_of(X.shape[1:])
+    work, sizes = size_of(shape) + size_of(Updates.shape), sizes_of(width, count, 1)
+    kind = kind_of_size(X.dtype.dtype)
+    replaced = known_forms("replace_rows", kind, work, work, Ids.dtype)
 
     def run(x: Any, index: Any, updates: Any, out: Any = None) -> Any:
-        index, updates = index.reshape(-1), updates.reshape(-1, width)
         new = np.empty(shape, x.dtype) if out is None else out
+        if replaced((index, updates, x, sizes, np.empty(count, np.int64), new)):
+            return new
+        index, updates = index.reshape(-1), updates.reshape(-1, width)
         rows = new.reshape(count, width)
         if not rows_replaced(x.reshape(count, width), index, updates, rows):
             places = _numbers(index, shape[:1])
@@ -145,32 +224,29 @@ def scatter(op: Any, X: Spec, Ids: Spec, Updates: Spec) -> Prepared | None:
             put_at(rows, places, updates)
         return new
 
-    return Prepared(run, out=True)
+    return Prepared(run, out=True, quiet=True)
 
 
-def _adding(shape: tuple[int, ...], dtype: Any, padding: int) -> Prepared:
+def _adding(size: int, Index: Spec, Updates: Spec, padding: int) -> Prepared:
     """The kernel that adds rows to zeros.
 
     Args:
-        shape: of the result.
-        dtype: its element type.
+        size: how many rows the result has.
+        Index: their numbers.
+        Updates: what is added.
         padding: a number whose rows are left out; -1 for none.
     """
-    size, width = shape[0], size_of(shape[1:])
+    made = Updates.with_shape((size, *Updates.shape[1:]))
+    summed = _summed(made, size, Index, Updates, is_zero=True)
 
     def run(index: Any, updates: Any, out: Any = None) -> Any:
-        index, updates = index.reshape(-1), updates.reshape(-1, width)
         if padding != -1:
-            kept = index != padding
+            kept = index.reshape(-1) != padding
             if not kept.all():
-                index, updates = index[kept], updates[kept]
-        places = _numbers(index, (size,))
-        new = np.empty(shape, dtype) if out is None else out
-        new.fill(0)
-        added_at(new.reshape(size, width), places, updates)
-        return new
+                index, updates = index.reshape(-1)[kept], updates[kept]
+        return summed(updates, index, updates, out)
 
-    return Prepared(run, out=True)
+    return Prepared(run, out=True, quiet=True)
 
 
 @prepares("gather_adjoint")
@@ -178,7 +254,7 @@ def gather_adjoint(op: Any, Index: Spec, Updates: Spec) -> Prepared | None:
     """Rows added by number."""
     if not _fit(Updates) or op.size <= 0:
         return None
-    return _adding((op.size, *Updates.shape[1:]), Updates.dtype.dtype, -1)
+    return _adding(op.size, Index, Updates, -1)
 
 
 @prepares("lookup_table_adjoint")
@@ -186,7 +262,7 @@ def lookup_table_adjoint(op: Any, Ids: Spec, Updates: Spec) -> Prepared | None:
     """Rows added by number, but for those of one number."""
     if not _fit(Updates) or op.size <= 0:
         return None
-    return _adding((op.size, *Updates.shape[1:]), Updates.dtype.dtype, op.padding_idx)
+    return _adding(op.size, Ids, Updates, op.padding_idx)
 
 
 @prepares("take_along")
@@ -194,17 +270,65 @@ def take_along(op: Any, X: Spec, Index: Spec) -> Prepared | None:
     """Elements by number along a dimension."""
     if not _fit(X) or 0 in Index.shape or Index.ndim != X.ndim:
         return None
-    axis = op.axis % X.ndim
-    size = X.shape[axis]
+    axis, shape, dtype = op.axis % X.ndim, Index.shape, X.dtype.dtype
+    size, sizes = X.shape[axis], sizes_of(*lists_along(X.shape, axis), 1)
+    work, most = size_of(shape), max(size_of(shape), size_of(X.shape))
+    taken = known_forms("take_along", kind_of_size(dtype), work, most, Index.dtype)
 
-    def run(x: Any, index: Any) -> Any:
-        out = taken_along_axis(x, index, axis)
-        if out is None:
+    def run(x: Any, index: Any, out: Any = None) -> Any:
+        new = np.empty(shape, dtype) if out is None else out
+        if taken((index, x, sizes, new)):
+            return new
+        if taken_along_axis(x, index, axis, new) is None:
             need_below(index, size)
-            out = take_along_axis(x, index, axis)
-        return out
+            np.copyto(new, take_along_axis(x, index, axis))
+        return new
 
-    return Prepared(run)
+    return Prepared(run, out=True, quiet=True)
+
+
+@prepares("cumsum")
+def cumsum_(op: Any, X: Spec) -> Prepared | None:
+    """The sums up to each element along a dimension."""
+    if op.flatten or op.reverse or op.exclusive or not _fit(X) or X.dtype.dtype.char not in "fdl":
+        return None
+    axis, shape, dtype = op.axis % X.ndim, X.shape, X.dtype.dtype
+    sizes, work = sizes_of(*lists_along(shape, axis), 1), size_of(shape)
+    summed = known_forms("sums_along", dtype.char, work, work)
+
+    def run(x: Any, out: Any = None) -> Any:
+        new = np.empty(shape, dtype) if out is None else out
+        if summed((x, sizes, new)):
+            return new
+        with np.errstate(all="ignore"):
+            return cumsum(x, axis, dtype, new)
+
+    return Prepared(run, out=True, quiet=True)
+
+
+@prepares("top_k", "top_k_v2")
+def largest(op: Any, X: Spec, K: Spec | None) -> Prepared | None:
+    """The largest elements of lists along the last dimension, and their places."""
+    if K is not None or not _fit(X) or X.dtype.dtype.char not in "fd":
+        return None
+    if not getattr(op, "largest", True) or getattr(op, "axis", -1) not in (-1, X.ndim - 1):
+        return None
+    if not 0 < op.k <= min(X.shape[-1], MOST_WANTED):
+        return None
+    shape, dtype, size = (*X.shape[:-1], op.k), X.dtype.dtype, size_of(X.shape)
+    compute, sizes = (
+        known_forms("largest_of", dtype.char, size, size),
+        sizes_of(X.shape[-1], op.k, 1),
+    )
+
+    def run(x: Any, _: Any) -> Any:
+        made = np.empty(shape, dtype), np.empty(shape, np.int64)
+        if compute((x, sizes, *made)):
+            return made
+        with np.errstate(all="ignore"):
+            return op.run_numpy(xp, x, None)
+
+    return Prepared(run, quiet=True)
 
 
 @prepares("add_along")
@@ -215,14 +339,35 @@ def add_along(op: Any, Index: Spec, Updates: Spec) -> Prepared | None:
     axis = op.axis % Updates.ndim
     shape = (*Updates.shape[:axis], op.size, *Updates.shape[axis + 1 :])
     dtype = Updates.dtype.dtype
+    added, sizes = _changed("add_along", shape, axis, Index, Updates)
 
     def run(index: Any, updates: Any, out: Any = None) -> Any:
         new = np.empty(shape, dtype) if out is None else out
         new.fill(0)
-        change_along_axis(new, index, updates, axis, True)
+        if not added((index, updates, sizes, new)):
+            with np.errstate(all="ignore"):
+                change_along_axis(new, index, updates, axis, True)
         return new
 
-    return Prepared(run, out=True)
+    return Prepared(run, out=True, quiet=True)
+
+
+def _changed(
+    name: str, shape: tuple[int, ...], axis: int, Index: Spec, Updates: Spec
+) -> tuple[Any, Any]:
+    """A function in C that changes elements along a dimension, and the sizes that it takes.
+
+    Args:
+        name: of the function.
+        shape: of what is changed.
+        axis: the dimension, counted from the first.
+        Index, Updates: numbers along it, and what comes there.
+    """
+    work, dtype = size_of(Index.shape), Updates.dtype.dtype
+    kind = dtype.char if name == "add_along" else kind_of_size(dtype)
+    kind = kind if kind in "fdil" else ""
+    call = known_forms(name, kind, work, max(work, size_of(shape)), Index.dtype)
+    return call, sizes_of(*lists_along(shape, axis), 1)
 
 
 @prepares("put_along")
@@ -233,15 +378,19 @@ def put_along(op: Any, X: Spec, Index: Spec, Value: Spec) -> Prepared | None:
     axis = op.axis % X.ndim
     if any(i != axis and m != n for i, (m, n) in enumerate(zip(Index.shape, X.shape))):
         return None
+    name = "add_along" if op.adds else "set_along"
+    changed, sizes = _changed(name, X.shape, axis, Index, Value)
 
     def run(x: Any, index: Any, value: Any, out: Any = None) -> Any:
         new = np.empty(x.shape, x.dtype) if out is None else out
         if new is not x:
             np.copyto(new, x)
-        change_along_axis(new, index, value, axis, op.adds)
+        if not changed((index, value, sizes, new)):
+            with np.errstate(all="ignore"):
+                change_along_axis(new, index, value, axis, op.adds)
         return new
 
-    return Prepared(run, out=True)
+    return Prepared(run, out=True, quiet=True)
 
 
 @prepares("segment_pool")

@@ -21,15 +21,22 @@ from ..kernels.row_sums import PLAIN, add_at_rows, flat_index, is_below
 
 _KERNELS = f"{__package__}.native.rows"  # read when there is first enough to do
 LEAST = 512  #: elements from which on a kernel is called
+FEW = 128  #: the same for arrays of known forms, which :func:`known_forms` calls
 SHARED = 1 << 18  #: elements from which on threads share the rows
 _KINDS = {4: "i", 8: "l"}  #: characters of integers by their bytes
 _LONG_ROW = 256  #: elements from which on rows are added up one by one
-_MOST_WANTED = 64  #: of the largest elements, each of which may be moved for each that comes behind
+MOST_WANTED = 64  #: of the largest elements, each of which may be moved for each that comes behind
 
 
 @lru_cache(maxsize=1024)
-def _sizes(*sizes: int) -> Any:
+def sizes_of(*sizes: int) -> Any:
+    """Sizes as functions in C take them."""
     return np.array(sizes, np.int64)
+
+
+def kind_of_size(dtype: Any) -> str:
+    """The character of integers as long as elements of a type; empty where none are."""
+    return _KINDS.get(dtype.itemsize, "")
 
 
 @cache
@@ -39,6 +46,43 @@ def _kernels() -> Any:
 
 def _run(name: str, kind: str, arrays: tuple[Any, ...], parts: int = 1) -> bool:
     return bool(_kernels().KERNELS.get().computed(name, kind, arrays, parts))
+
+
+def _never(arrays: tuple[Any, ...]) -> bool:
+    return False
+
+
+def known_forms(
+    name: str, kind: str, work: int, most: int, *numbers: Any
+) -> Callable[[tuple[Any, ...]], bool]:
+    """A function in C for arrays of forms that are known beforehand, without a look at them.
+
+    Of a tuple of arrays it says whether it has computed: not where they do not lie one element
+    after the other, or a number is outside, and not while it is being compiled.
+
+    Args:
+        name, kind: of the function; it never computes where the kind is empty.
+        work: elements that are read or written; it computes nothing where they are few, or so many
+            that threads share them.
+        most: elements of the largest array.
+        numbers: element types of numbers, which have to be int64.
+    """
+    fits = FEW <= work < SHARED and kind and all(np.dtype(n) == np.int64 for n in numbers)
+    if not fits:
+        return _never
+    slot, is_long = _kernels().KERNELS, most >= _kernels().LONG
+    functions = run = None
+
+    def call(arrays: tuple[Any, ...]) -> bool:
+        nonlocal functions, run
+        now = slot.get()
+        if run is None or now is not functions:
+            functions, run = now, now.caller(name, kind, is_long)
+            if run is None:
+                return False
+        return run(arrays) == 0
+
+    return call
 
 
 def _over_rows(name: str, kind: str, index: Any, updates: Any, *out: Any) -> bool:
@@ -54,7 +98,7 @@ def _over_rows(name: str, kind: str, index: Any, updates: Any, *out: Any) -> boo
     rows, width = out[-1].shape
     parts = _parts(updates.size, rows)
     arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(updates)
-    return _run(name, kind, (*arrays, _sizes(width, rows, parts), *out), parts)
+    return _run(name, kind, (*arrays, sizes_of(width, rows, parts), *out), parts)
 
 
 def added_at(out: Any, index: Any, updates: Any) -> Any:
@@ -77,7 +121,7 @@ def put_at(out: Any, index: Any, updates: Any) -> Any:
     Args:
         out, index, updates: as of :func:`added_at`.
     """
-    kind = _KINDS.get(out.dtype.itemsize, "")
+    kind = kind_of_size(out.dtype)
     if not (kind and _over_rows("set_rows", kind, index, updates, out)):
         out[index] = updates
     return out
@@ -99,10 +143,10 @@ def take_at(x: Any, index: Any, out: Any) -> None:
     Raises:
         OutOfRangeError: a number is not below the number of rows.
     """
-    kind = _KINDS.get(out.dtype.itemsize, "")
+    kind = kind_of_size(out.dtype)
     if kind and out.size >= LEAST and x.flags.c_contiguous:
         parts = _parts(out.size, len(out))
-        sizes = _sizes(out.shape[1], len(x), parts)
+        sizes = sizes_of(out.shape[1], len(x), parts)
         if _run("take_rows", kind, (np.ascontiguousarray(index, np.int64), x, sizes, out), parts):
             return
     need_below(index, len(x))
@@ -115,7 +159,7 @@ def products_added(out: Any, rows: Any, cols: Any, values: Any, dense: Any) -> b
     """
     parts = _parts(len(rows) * out.shape[1], len(out))
     numbers = [np.ascontiguousarray(each, np.int64) for each in (rows, cols)]
-    sizes = _sizes(out.shape[1], len(out), parts, len(dense))
+    sizes = sizes_of(out.shape[1], len(out), parts, len(dense))
     terms = np.ascontiguousarray(values), np.ascontiguousarray(dense)
     return _run("add_products", out.dtype.char, (*numbers, *terms, sizes, out), parts)
 
@@ -130,12 +174,12 @@ def rows_replaced(x: Any, index: Any, updates: Any, out: Any) -> bool:
         updates: n rows.
         out: the new matrix, which may be ``x``.
     """
-    kind = _KINDS.get(out.dtype.itemsize, "")
+    kind = kind_of_size(out.dtype)
     if not kind or out.size + updates.size < LEAST:
         return False
     parts, last = _parts(out.size + updates.size, len(out)), np.empty(len(out), np.int64)
     given = [np.ascontiguousarray(each) for each in (updates, x)]
-    sizes = _sizes(out.shape[1], len(out), parts)
+    sizes = sizes_of(out.shape[1], len(out), parts)
     arrays = np.ascontiguousarray(index, np.int64), *given, sizes, last, out
     return _run("replace_rows", kind, arrays, parts)
 
@@ -157,7 +201,7 @@ def pooled_segments(how: str, index: Any, x: Any, out: Any = None) -> Any:
         return None
     pooled = np.empty((count, *x.shape[1:]), x.dtype) if out is None else out
     parts = _parts(x.size, len(pooled))
-    sizes = _sizes(prod(x.shape[1:]), len(pooled), parts)
+    sizes = sizes_of(prod(x.shape[1:]), len(pooled), parts)
     arrays = index, np.ascontiguousarray(x), sizes, pooled
     return pooled if _run(f"segment_{how.lower()}", x.dtype.char, arrays, parts) else None
 
@@ -175,7 +219,7 @@ def mean_slopes(index: Any, slopes: Any, out: Any) -> bool:
         return False
     parts = _parts(out.size, len(slopes))
     arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(slopes)
-    sizes = _sizes(out.shape[1], len(slopes), parts)
+    sizes = sizes_of(out.shape[1], len(slopes), parts)
     return _run("segment_mean_slopes", slopes.dtype.char, (*arrays, sizes, out), parts)
 
 
@@ -191,7 +235,7 @@ def extreme_slopes(index: Any, x: Any, best: Any, slopes: Any, out: Any) -> bool
         return False
     parts = _parts(out.size, len(out))
     arrays = [np.ascontiguousarray(each) for each in (x, best, slopes)]
-    sizes = _sizes(out.shape[1], len(slopes), parts)
+    sizes = sizes_of(out.shape[1], len(slopes), parts)
     numbers = np.ascontiguousarray(index, np.int64)
     return _run("segment_extreme_slopes", slopes.dtype.char, (numbers, *arrays, sizes, out), parts)
 
@@ -204,13 +248,15 @@ def largest_of(x: Any, k: int) -> tuple[Any, Any] | None:
         x: lists along the last dimension.
         k: how many of each list.
     """
-    if x.dtype.char not in "fd" or x.size < LEAST or not 0 < k <= min(x.shape[-1], _MOST_WANTED):
+    if x.dtype.char not in "fd" or x.size < LEAST or not 0 < k <= min(x.shape[-1], MOST_WANTED):
         return None
     x = np.ascontiguousarray(x)
     shape = (*x.shape[:-1], k)
     out, places = np.empty(shape, x.dtype), np.empty(shape, np.int64)
     parts = _parts(x.size, x.size // x.shape[-1])
-    done = _run("largest_of", x.dtype.char, (x, _sizes(x.shape[-1], k, parts), out, places), parts)
+    done = _run(
+        "largest_of", x.dtype.char, (x, sizes_of(x.shape[-1], k, parts), out, places), parts
+    )
     return (out, places) if done else None
 
 
@@ -305,9 +351,9 @@ def checked(plain: Plain) -> Plain:
     return in_range
 
 
-def _lists(x: Any, axis: int) -> tuple[int, int]:
-    """How many elements lie along a dimension, and in one step of it."""
-    return x.shape[axis], prod(x.shape[axis:][1:])
+def lists_along(shape: tuple[int, ...], axis: int) -> tuple[int, int]:
+    """How many elements lie along a dimension, counted from the first, and in one step of it."""
+    return shape[axis], prod(shape[axis + 1 :])
 
 
 def _places_along(index: Any, lists: int, rows: int, across: int) -> Any:
@@ -335,15 +381,15 @@ def change_along_axis(out: Any, index: Any, updates: Any, axis: int, adds: bool)
     Raises:
         IndexError: a number is out of range.
     """
-    rows, across = _lists(out, axis)
+    rows, across = lists_along(out.shape, axis)
     name, kind = "add_along", out.dtype.char
     if not adds:
-        name, kind = "set_along", _KINDS.get(out.dtype.itemsize, "")
+        name, kind = "set_along", kind_of_size(out.dtype)
     lists = out.size // (rows * across)
     parts = _parts(index.size, lists)
     if kind and kind in "fdil" and index.size >= LEAST:
         arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(updates)
-        if _run(name, kind, (*arrays, _sizes(rows, across, parts), out), parts):
+        if _run(name, kind, (*arrays, sizes_of(rows, across, parts), out), parts):
             return
     need_below(index, rows)
     places = _places_along(index, lists, rows, across).reshape(-1)
@@ -364,7 +410,7 @@ def need_below(index: Any, size: int) -> None:
         raise OutOfRangeError(f"expected Index in [0, {size}), got {wrong}")
 
 
-def taken_along_axis(x: Any, index: Any, axis: int) -> Any:
+def taken_along_axis(x: Any, index: Any, axis: int, out: Any = None) -> Any:
     """The elements of ``x`` at ``index`` along a dimension, by a kernel; None where no kernel
     takes them, or a number is outside.
 
@@ -372,11 +418,13 @@ def taken_along_axis(x: Any, index: Any, axis: int) -> Any:
         x: an array.
         index: integers, of the shape of ``x`` but along the dimension.
         axis: the dimension, counted from the first.
+        out: what is written, one element after the other; a new array when None.
     """
     if index.size < LEAST or not x.size or x.dtype.itemsize not in _KINDS:
         return None
     x, index = np.ascontiguousarray(x), np.ascontiguousarray(index, np.int64)
-    out, sizes = np.empty(index.shape, x.dtype), _sizes(*_lists(x, axis), 1)
+    out = np.empty(index.shape, x.dtype) if out is None else out
+    sizes = sizes_of(*lists_along(x.shape, axis), 1)
     done = _run("take_along", _KINDS[x.dtype.itemsize], (index, x, sizes, out))
     return out if done else None
 
@@ -395,28 +443,30 @@ def take_along_axis(x: Any, index: Any, axis: int = -1) -> Any:
     out = taken_along_axis(x, index, axis)
     if out is not None:
         return out
-    rows, across = _lists(x, axis)
+    rows, across = lists_along(x.shape, axis)
     if index.min() < 0 or index.max() >= rows:
         return np.take_along_axis(x, index, axis)
     places = _places_along(index, x.size // (rows * across), rows, across)
     return x.reshape(-1).take(places).reshape(index.shape)
 
 
-def cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
-    """The sums up to each element along a dimension, as NumPy gives them."""
+def cumsum(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """The sums up to each element along a dimension, as NumPy gives them; in ``out``, whose
+    elements lie one after the other, where that is given.
+    """
     fits = type(x) is np.ndarray and x.size >= LEAST and axis is not None
     if not fits or x.dtype.char not in "fdl" or dtype not in (None, x.dtype):
-        return np.cumsum(x, axis=axis, dtype=dtype)
+        return np.cumsum(x, axis, dtype, out)
     axis %= x.ndim
-    rows, across = _lists(x, axis)
+    rows, across = lists_along(x.shape, axis)
     x = np.ascontiguousarray(x)
-    out = np.empty(x.shape, x.dtype)
+    out = np.empty(x.shape, x.dtype) if out is None else out
     lists = x.size // (rows * across)
     parts = _parts(x.size, lists)
-    if _run("sums_along", x.dtype.char, (x, _sizes(rows, across, parts), out), parts):
+    if _run("sums_along", x.dtype.char, (x, sizes_of(rows, across, parts), out), parts):
         return out
     if across < _LONG_ROW:
-        return np.cumsum(x, axis=axis, dtype=dtype)
+        return np.cumsum(x, axis, dtype, out)
     for terms, sums in zip(x.reshape(lists, rows, across), out.reshape(lists, rows, across)):
         sums[0] = terms[0]
         for k in range(1, rows):

@@ -200,7 +200,7 @@ def reshape(op: Any, X: Spec, Shape: Spec | None, ShapeTensor: Any) -> Prepared 
     if Shape is not None or ShapeTensor:
         return None
     shape = resolved(op.shape, X.shape, op.exact)
-    return Prepared(lambda x, *_: x.reshape(shape))
+    return Prepared(lambda x, *_: x.reshape(shape), quiet=True)
 
 
 @prepares("reshape2")
@@ -209,7 +209,7 @@ def reshape2(op: Any, X: Spec, Shape: Spec | None, ShapeTensor: Any) -> Prepared
     if Shape is not None or ShapeTensor or X.kind is not Kind.LOD_TENSOR:
         return None
     shape, kept = resolved(op.shape, X.shape, op.exact), np.empty((0, *X.shape), X.dtype.dtype)
-    return Prepared(lambda x, *_: (x.reshape(shape), kept))
+    return Prepared(lambda x, *_: (x.reshape(shape), kept), quiet=True)
 
 
 @prepares("unsqueeze")
@@ -218,14 +218,14 @@ def unsqueeze(op: Any, X: Spec, AxesTensor: Spec | None, each: Any) -> Prepared 
     if AxesTensor is not None or each:
         return None
     (shape,) = (spec.shape for spec in op.infer_outputs({"X": X}).values())
-    return Prepared(lambda x, *_: x.reshape(shape))
+    return Prepared(lambda x, *_: x.reshape(shape), quiet=True)
 
 
 @prepares("squeeze", "flatten")
 def other_shape(op: Any, X: Spec) -> Prepared:
     """The same elements in another shape that follows from theirs."""
     shape = op.target(X.shape)
-    return Prepared(lambda x: x.reshape(shape))
+    return Prepared(lambda x: x.reshape(shape), quiet=True)
 
 
 @prepares("pad")
@@ -251,14 +251,14 @@ def pad(op: Any, X: Spec) -> Prepared | None:
 def transpose2(op: Any, X: Spec) -> Prepared | None:
     """Other dimensions first, and nothing in the shape that they had."""
     axes, kept = tuple(op.axis), np.empty((0, *X.shape), X.dtype.dtype)
-    return Prepared(lambda x: (x.transpose(axes), kept))
+    return Prepared(lambda x: (x.transpose(axes), kept), quiet=True)
 
 
 @prepares("transpose")
 def transpose(op: Any, X: Spec) -> Prepared:
     """Other dimensions first."""
     axes = tuple(op.axis)
-    return Prepared(lambda x: x.transpose(axes))
+    return Prepared(lambda x: x.transpose(axes), quiet=True)
 
 
 @prepares("expand")
@@ -279,7 +279,7 @@ def expand(op: Any, X: Spec, ExpandTimes: Spec | None, each: Any) -> Prepared | 
             return out
 
         return Prepared(copied)
-    return Prepared(lambda x, *_: np.broadcast_to(x, shape))
+    return Prepared(lambda x, *_: np.broadcast_to(x, shape), quiet=True)
 
 
 @prepares("pow")
@@ -365,8 +365,8 @@ def split(op: Any, X: Spec, AxisTensor: Spec | None, Sections: Any) -> Prepared 
         cuts.append((slice(None),) * axis + (slice(begin, begin + size),))
         begin += size
     if len(cuts) == 1:
-        return Prepared(lambda x, *_: x)
-    return Prepared(lambda x, *_: tuple([x[cut] for cut in cuts]))
+        return Prepared(lambda x, *_: x, quiet=True)
+    return Prepared(lambda x, *_: tuple([x[cut] for cut in cuts]), quiet=True)
 
 
 @prepares("slice")
@@ -376,6 +376,6 @@ def slice_(op: Any, Input: Spec, *tensors: Any) -> Prepared | None:
         return None
     cuts = tuple(op.cuts(Input.shape, op.starts, op.ends, (1,) * len(op.axes)))
     if not op.decrease_axis:
-        return Prepared(lambda x, *_: x[cuts])
+        return Prepared(lambda x, *_: x[cuts], quiet=True)
     shape = op.decreased(tuple(len(range(n)[c]) for c, n in zip(cuts, Input.shape)))
-    return Prepared(lambda x, *_: x[cuts].reshape(shape))
+    return Prepared(lambda x, *_: x[cuts].reshape(shape), quiet=True)

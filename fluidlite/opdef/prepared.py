@@ -50,6 +50,8 @@ class Prepared(NamedTuple):
     #: what it is in a command buffer (``backend.commands.NativeCommand``), from the arguments and
     #: behind them the results; None where they do not lie as that needs it
     command: Callable[..., Any] | None = None
+    #: whether NumPy says nothing of infinities while it runs
+    quiet: bool = False
 
 
 @dataclass(frozen=True)

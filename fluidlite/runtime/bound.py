@@ -21,11 +21,9 @@ def call(feed, draw, sources=(), is_turn=False):
     g1 = v1.value
     if type(g1) is not ndarray or g1.shape != (1,): return None
     if g1.dtype is not t1 and g1.dtype != t1: return None
-    memory = buffers.take()
     try:
-        made = run(memory, [donated.pop("n", None), ], draw, g0, g1)
+        made = run((), [donated.pop("n", None), ], draw, g0, g1)
     except Exception: return None
-    buffers.give_back(memory)
     if refs(made[0]) <= alone and made[0].base is None: r0 = made[0].view(one)
     else: r0 = array(made[0]).view(one)
     results = [r0]
@@ -239,12 +237,16 @@ def _lines(
     if segment.late is not None:
         fits = "in_place.fits(given)"
         yield f"    if {fits}: return in_place(feed, given, draw, sources, is_turn)"
-    arguments = ["memory", f"[{taken}]", "draw", *(["*given"] if loops else inputs)]
-    yield "    memory = buffers.take()"
+    holds = bool(segment.assigned.makers)
+    memory = "memory" if holds else "()"
+    arguments = [memory, f"[{taken}]", "draw", *(["*given"] if loops else inputs)]
+    if holds:
+        yield "    memory = buffers.take()"
     yield "    try:"
     yield f"        made = run({', '.join(arguments)})"
     yield "    except Exception: return None"  # a planned run says what is wrong
-    yield "    buffers.give_back(memory)"
+    if holds:
+        yield "    buffers.give_back(memory)"
     yield from _fetching(segment, fetches, inputs)
     if not commits and not reads:
         yield "    state.count += 1"
@@ -377,7 +379,7 @@ def _quiet(
     what has been decorated, which takes half the time.  Generated kernels do not warn.
     """
     assert run is not None
-    if all(instruction.library == "native" for instruction in segment.order):
+    if all(i.library == "native" or (i.kernel and i.kernel.quiet) for i in segment.order):
         return run
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
         return np.errstate(all="ignore")(run)

@@ -11,6 +11,7 @@ from ..ground.process_group import groups
 from ..ground.tracebacks import quick_api_boundary
 from ..ir.program import Program
 from ..ir.variable import Variable
+from ..profiler import active
 from ..scope import Scope
 from .bound import bound_call
 from .executor_state import ExecutorState
@@ -105,24 +106,36 @@ class PreparesRuns(ExecutorState):
         fetches, _ = fetch_names(fetch_list, program)
         check_names(program, feed_names, fetches)
         asked = Run(program, fetches, scope=scope)
-        return partial(self._run_prepared, KeptCall(asked, self._backend, self._engine))
+        return self._step(KeptCall(asked, self._backend, self._engine))
+
+    def _step(self, kept: KeptCall) -> Callable[[Mapping[str, Any]], list[Any]]:
+        """What runs a program that is prepared: a function of its own, which is called at once."""
+        program, scope = kept.asked.program, kept.asked.scope
+
+        def step(feed: Mapping[str, Any]) -> list[Any]:
+            if program.schedules:
+                self._follow_schedules(kept.asked)
+            if (
+                kept.revision == program.revision
+                and kept.changes == scope.revision
+                and type(feed) is dict
+                and not (self._key is None or self._check or self.profile or active.get())
+                and groups.get().size == 1
+                and not checks_nan_inf()
+            ):
+                found: list[Any] | None = kept.run(feed, kept.draw)
+                if found is not None:
+                    return found
+            return self._run_and_keep(kept, feed)
+
+        return step
 
     @quick_api_boundary
-    def _run_prepared(self, kept: KeptCall, feed: Mapping[str, Any]) -> list[Any]:
-        asked, guard = kept.asked, checks_nan_inf()
-        program = asked.program
-        if program.schedules:
-            asked.follow_schedules()
-        is_plain = not (guard or self._looks or self._key is None) and type(feed) is dict
-        if (
-            is_plain
-            and kept.revision == program.revision
-            and kept.changes == asked.scope.revision
-            and groups.get().size == 1
-        ):
-            found: list[Any] | None = kept.run(feed, kept.draw)
-            if found is not None:
-                return found
-        results = self._run(asked.with_feed(feed, guard))
+    def _follow_schedules(self, asked: Run) -> None:
+        asked.follow_schedules()
+
+    @quick_api_boundary
+    def _run_and_keep(self, kept: KeptCall, feed: Mapping[str, Any]) -> list[Any]:
+        results = self._run(kept.asked.with_feed(feed, checks_nan_inf()))
         kept.find(self._key)
         return results

@@ -82,6 +82,21 @@ class NativeFunctions:
                 break
         return bool(run(arrays) == Status.DONE)
 
+    def caller(
+        self, name: str, kind: str, is_long: bool
+    ) -> Callable[[tuple[Any, ...]], int] | None:
+        """The function itself, of a tuple of arrays, which gives a status; None while it is
+        missing.
+
+        Args:
+            name, kind: as of :meth:`computed`.
+            is_long: whether Python's lock is let go of meanwhile.
+        """
+        key = name, kind
+        kernel = self._known[key] if key in self._known else self._find(*key)
+        found = None if kernel is None else kernel.run_free if is_long else kernel.run
+        return found
+
     def _find(self, name: str, kind: str) -> Kernel | None:
         compiler = COMPILER.get()
         if not self._are_used or not compiler.version:

@@ -1,6 +1,7 @@
 /* Rows and elements at numbers.  Before this stands T, the type of an element.  Arrays lie one
    element behind the other; numbers are looked at before anything is written. */
 #define AT(k) ((const i64 *)DATA(args, k))
+typedef unsigned long long u64;
 
 /* whether numbers are below a bound; negative ones are left out */
 EACH int fit(const i64 *index, i64 count, i64 bound) {
@@ -12,7 +13,7 @@ EACH int fit(const i64 *index, i64 count, i64 bound) {
 /* whether numbers are in [0, bound) */
 EACH int inside(const i64 *index, i64 count, i64 bound) {
   int bad = 0;
-  for (i64 k = 0; k < count; k++) bad |= (unsigned long long)index[k] >= (unsigned long long)bound;
+  for (i64 k = 0; k < count; k++) bad |= (u64)index[k] >= (u64)bound;
   return !bad;
 }
 
@@ -46,6 +47,49 @@ EACH int inside(const i64 *index, i64 count, i64 bound) {
 
 OVER_ROWS(add_rows, *to += from, for (i64 c = 0; c < width; c++) to[c] += from[c])
 OVER_ROWS(set_rows, *to = from, for (i64 c = 0; c < width; c++) to[c] = from[c])
+
+/* numbers, updates, a matrix, (width, rows, parts, whether the matrix counts) -> the matrix, or
+   zeros, with the updates added; each part has some of the rows */
+static int sum_rows(PyObject *args, i64 block) {
+  const i64 *index = AT(0), *sizes = AT(3);
+  const T *updates = (const T *)DATA(args, 1), *matrix = (const T *)DATA(args, 2);
+  T *out = (T *)DATA(args, 4);
+  i64 count = elements(args, 0), width = sizes[0], rows = sizes[1];
+  i64 first = rows * block / sizes[2], last = rows * (block + 1) / sizes[2];
+  u64 bytes = (u64)((last - first) * width) * sizeof(T);
+  if (!inside(index, count, rows)) return DECLINED;
+  if (!sizes[3]) __builtin_memset(out + first * width, 0, bytes);
+  else if (out != matrix) __builtin_memcpy(out + first * width, matrix + first * width, bytes);
+  for (i64 k = 0; k < count; k++) {
+    i64 row = index[k];
+    if (row < first || row >= last) continue;
+    if (width == 1) {
+      out[row] += updates[k];
+      continue;
+    }
+    if (k + 4 < count) __builtin_prefetch(out + index[k + 4] * width, 1);
+    T *restrict to = out + row * width;
+    const T *restrict from = updates + k * width;
+    for (i64 c = 0; c < width; c++) to[c] += from[c];
+  }
+  return DONE;
+}
+
+/* places [count, depth], (depth, unused, parts, sizes of the dimensions) -> numbers of elements */
+static int flat_places(PyObject *args, i64 block) {
+  const i64 *places = AT(0), *sizes = AT(1);
+  i64 *out = (i64 *)DATA(args, 2), depth = sizes[0], count = elements(args, 2), bad = 0;
+  for (i64 k = 0; k < count; k++) {
+    u64 flat = 0;
+    for (i64 d = 0; d < depth; d++) {
+      i64 place = places[k * depth + d];
+      bad |= (u64)place >= (u64)sizes[3 + d];
+      flat = flat * (u64)sizes[3 + d] + (u64)place;
+    }
+    out[k] = (i64)flat;
+  }
+  return bad ? DECLINED : DONE;
+}
 
 /* the same, where the fifth array says which rows have been met; what is no number stays */
 #define EXTREME(name, before)                                                                      \

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, partial
 
 from ...ground import state
+from .functions import LONG as LONG
 from .functions import NativeFunctions, kernel_of_function
 from .source import KernelSource
 
@@ -18,7 +19,9 @@ _ARRAYS = {
     **dict.fromkeys(("take_rows", "segment_sum", "segment_mean", "segment_max"), (4, 2)),
     **dict.fromkeys(("segment_min", "segment_mean_slopes"), (4, 2)),
     **dict.fromkeys(("add_products", "segment_extreme_slopes"), (6, 4)),
+    "sum_rows": (5, 3),
     "replace_rows": (6, 3),
+    "flat_places": (3, 1),
     "largest_of": (4, 1),
 }
 
