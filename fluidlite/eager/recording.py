@@ -83,6 +83,7 @@ class TensorRecord(Operand):
 
 #: what is given the type of an operator and its kernel, and gives a kernel that measures it
 Measuring = Callable[[str, Any], Any]
+Names = Collection[str] | None  #: of slots
 #: who listens to operators: while there is somebody, none are run together
 listened: list[Any] = []
 _measuring: state.StateSlot[Measuring | None] = state.slot("eager calls measured", lambda: None)
@@ -104,13 +105,14 @@ class EagerCall(PreparedCall):
         checks: whether inputs are checked when their shapes are seen for the first time.
     """
 
-    __slots__ = ("_checks", "_lists", "_single", "_sole", "_unruled", "_varies")
+    __slots__ = ("_checks", "_lists", "_shown", "_single", "_sole", "_unruled", "_varies")
 
     def __init__(self, definition: type[Op], parts: Interpreter, checks: bool) -> None:
         super().__init__(definition, parts)
         self._checks = checks
         self._lists = [i for i, slot in enumerate(definition.inputs) if slot.many]
         self._single = len(definition.outputs) == 1 and not definition.outputs[0].many
+        self._shown = [slot.name for slot in definition.outputs if not slot.hidden]
         #: its gradient is that of the parts
         self._unruled = definition.expand is not None and not has_rule(definition)
         is_whole = not self._unruled and definition.composition is None
@@ -125,8 +127,8 @@ class EagerCall(PreparedCall):
         prepared, ins = self.found(inputs, named)
         if self._single and not (self._lists and any(ins[i] for i in self._lists)):
             return self.one(prepared, ins)
-        outs = self.every(prepared, ins)
-        shown = [outs.get(slot.name) for slot in self.definition.outputs if not slot.hidden]
+        outs = self.every(prepared, ins, None, self._shown)
+        shown = [outs.get(name) for name in self._shown]
         return shown[0] if len(shown) == 1 else tuple(shown)
 
     def all(self, *inputs: Any, **named: Any) -> dict[str, Any]:
@@ -134,15 +136,16 @@ class EagerCall(PreparedCall):
         prepared, ins = self.found(inputs, named)
         return self.every(prepared, ins)
 
-    def asked(self, want: Collection[str], *inputs: Any, **named: Any) -> dict[str, Any]:
+    def asked(self, want: Names, *inputs: Any, shown: Names = None, **named: Any) -> dict[str, Any]:
         """All outputs by slot; in a program, those that may be absent only as far as wanted.
 
         Args:
-            want: slots of such outputs.
+            want: slots of such outputs; all when None.
             inputs, named: as of a call.
+            shown: slots of outputs that are tensors, others may be bare arrays; all when None.
         """
         prepared, ins = self.found(inputs, named)
-        return self.every(prepared, ins, want)
+        return self.every(prepared, ins, want, shown)
 
     def sole(self, x: Any) -> Any:
         """The output for the only input, without attributes: what ``one`` does, spelled out.
@@ -284,11 +287,11 @@ class EagerCall(PreparedCall):
         return first.results(out, node, False)
 
     def every(
-        self, prepared: BoundOperator, ins: Sequence[Any], want: Collection[str] | None = None
+        self, prepared: BoundOperator, ins: Sequence[Any], want: Names = None, shown: Names = None
     ) -> dict[str, Any]:
-        """All outputs by slot."""
+        """All outputs by slot; see :meth:`asked`."""
         if not (self._lists or prepared.has_one) and not observed():
-            known = self._known(prepared, ins)
+            known = self._known(prepared, ins, shown)
             if known is not None:
                 return known
         arrays = [_stripped(value) for value in ins]
@@ -356,7 +359,9 @@ class EagerCall(PreparedCall):
         names = [slot.name for slot in prepared.op.outputs]
         return lambda *ins: dict(zip(names, settled(prepared.op, kernel(*ins))))
 
-    def _known(self, prepared: BoundOperator, ins: Sequence[Any]) -> dict[str, Any] | None:
+    def _known(
+        self, prepared: BoundOperator, ins: Sequence[Any], shown: Names
+    ) -> dict[str, Any] | None:
         """The same for inputs of forms that were seen before; None for others."""
         arrays: list[Any] = []
         key: list[Any] = []
@@ -389,23 +394,22 @@ class EagerCall(PreparedCall):
             values = settled(prepared.op, thread.run(plan.kernel, *arrays))
         except Exception:  # the other way says what is wrong
             return None
-        cls = first.results
+        cls, outs = first.results, dict(zip(plan.places_of, values))
+        tensors = [slot for slot in shown or outs if outs[slot] is not None]
         if not flowing:
-            return {slot: None if v is None else cls(v) for slot, v in zip(plan.places_of, values)}
+            for slot in tensors:
+                outs[slot] = cls(outs[slot])
+            return outs
         pullback = plan.pullbacks.get(mask) or plan.pullback(mask)
         saved = [ins[place] if form is None else form for place, form in pullback.keeps]
-        kept = {slot: v for slot, v in zip(plan.places_of, values) if slot in pullback.keeps_out}
+        kept = {slot: outs[slot] for slot in pullback.keeps_out}
         node = GradNode(pullback, tuple(edges), saved, _versions(saved), kept, *caller(3))
         if thread.packing is not None:
             thread.packing(node, cls)
-        outs: dict[str, Any] = {}
-        for (slot, index), value in zip(plan.places_of.items(), values):
-            if value is None:
-                outs[slot] = None
-            elif index is None:
-                outs[slot] = cls(value)
-            else:
-                outs[slot] = cls(value, NodeOutput(node, index), False)
+        for slot in tensors:
+            index = plan.places_of[slot]
+            origin = None if index is None else NodeOutput(node, index)
+            outs[slot] = cls(outs[slot], origin, index is None)
         return outs
 
     def _measured(self, kernel: Any) -> Any:

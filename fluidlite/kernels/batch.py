@@ -81,32 +81,40 @@ def batch_norm(
     if X.dtype != Scale.dtype or X.dtype is DType.FP16:
         return None
     c = Channels(op, X)
-    dtype = c.dtype
+    dtype, whole = c.dtype, len([*c.pieces()]) == 1
     share, epsilon = (np.asarray(n, dtype) for n in (1 / c.size, op.epsilon))
-    ones, one = np.ones(c.size, dtype), np.ones((), dtype)
-    fixed = op.momentum
+    ones, one, zeros = np.ones(c.size, dtype), np.ones((), dtype), np.zeros(c.count, dtype)
+    old_share, new_share = (np.asarray(n, dtype) for n in (op.momentum, 1 - op.momentum))
+
+    def some(part: Any, piece: Any, own: Any, scale: Any, bias: Any) -> None:
+        """Write a piece that is normalised, and of its channels what is their own."""
+        mean, variance, inverse = own
+        np.multiply(np.dot(part, ones), share, out=mean)
+        np.subtract(part, mean[:, None], out=piece)
+        np.multiply(dots(piece, piece), share, out=variance)
+        np.sqrt(np.add(variance, epsilon, out=inverse), out=inverse)
+        slope = np.divide(one, inverse, out=inverse) * scale
+        if np.dot(slope, zeros[: len(slope)]) != 0:  # one is beyond the range
+            np.multiply(piece, inverse[:, None], out=piece)  # where the result need not be
+            slope = scale
+        np.multiply(piece, slope[:, None], out=piece)
+        np.add(piece, bias[:, None], out=piece)
 
     def run(x: Any, scale: Any, bias: Any, *before: Any, out: Any = None) -> Any:
-        was_mean, was_variance, momentum = before
+        *was, momentum = before
         matrix, normalized = c.matrix(x), c.new(None if out is None else out[0])
-        mean, variance = np.empty(c.count, dtype), np.empty(c.count, dtype)
-        inverse = np.empty(c.count, dtype)
-        for rows in c.pieces():
-            part, piece = matrix[rows], normalized[rows]
-            middle = np.multiply(np.dot(part, ones), share, out=mean[rows])
-            np.subtract(part, middle[:, None], out=piece)
-            spread = np.multiply(dots(piece, piece), share, out=variance[rows])
-            factor = np.divide(one, np.sqrt(spread + epsilon), out=inverse[rows])
-            slope = factor * scale[rows]
-            if not np.isfinite(slope).all():  # beyond the range, where the result need not be
-                np.multiply(piece, factor[:, None], out=piece)
-                slope = scale[rows]
-            np.multiply(piece, slope[:, None], out=piece)
-            np.add(piece, bias[rows, None], out=piece)
-        old = fixed if momentum is None else momentum.reshape(1)
-        running = [
-            was * old + now * (1 - old) for was, now in ((was_mean, mean), (was_variance, variance))
-        ]
+        own = np.empty(c.count, dtype), np.empty(c.count, dtype), np.empty(c.count, dtype)
+        if whole:
+            some(matrix, normalized, own, scale, bias)
+        else:
+            for rows in c.pieces():
+                of_rows = [each[rows] for each in own]
+                some(matrix[rows], normalized[rows], of_rows, scale[rows], bias[rows])
+        shares = old_share, new_share
+        if momentum is not None:
+            shares = momentum.reshape(1), 1 - momentum.reshape(1)
+        running = [old * shares[0] + new * shares[1] for old, new in zip(was, own)]
+        mean, _, inverse = own
         return c.image(normalized), *running, mean, inverse
 
     return Prepared(run, out=True)
@@ -124,23 +132,32 @@ def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | No
         return None
     c = Channels(op, X)
     share, ones = np.asarray(1 / c.size, c.dtype), np.ones(c.size, c.dtype)
+    whole = len([*c.pieces()]) == 1
+
+    def some(image: Any, g: Any, dx: Any, slopes: Any, own: Any) -> None:
+        """Write the cotangents of a piece, and of the scale and bias of its channels."""
+        (dscale, dbias), (scale, mean, inverse) = slopes, own
+        np.subtract(image, mean[:, None], out=dx)
+        np.dot(g, ones, out=dbias)
+        np.multiply(dots(g, dx), inverse, out=dscale)
+        slope = dscale * inverse * share
+        np.multiply(dx, slope[:, None], out=dx)
+        np.subtract(g, dx, out=dx)
+        np.subtract(dx, (dbias * share)[:, None], out=dx)
+        np.multiply(dx, (scale * inverse)[:, None], out=dx)
 
     def run(x: Any, scale: Any, *rest: Any, out: Any = None) -> Any:
         _, _, mean, inverse, _, g, *_ = rest
         images, cotangents = c.matrix(x), c.matrix(g)
         dx = c.new(None if out is None else out[0])
-        dscale, dbias = np.empty(c.count, c.dtype), np.empty(c.count, c.dtype)
-        for rows in c.pieces():
-            part, piece = cotangents[rows], dx[rows]
-            np.subtract(images[rows], mean[rows, None], out=piece)
-            total = np.dot(part, ones, out=dbias[rows])
-            product = np.multiply(dots(part, piece), inverse[rows], out=dscale[rows])
-            factor = scale[rows] * inverse[rows]
-            slope = product * inverse[rows] * share
-            np.multiply(piece, slope[:, None], out=piece)
-            np.subtract(part, piece, out=piece)
-            np.subtract(piece, (total * share)[:, None], out=piece)
-            np.multiply(piece, factor[:, None], out=piece)
-        return c.image(dx), dscale, dbias
+        slopes = np.empty(c.count, c.dtype), np.empty(c.count, c.dtype)
+        own = scale, mean, inverse
+        if whole:
+            some(images, cotangents, dx, slopes, own)
+        else:
+            for rows in c.pieces():
+                of_rows = ([each[rows] for each in arrays] for arrays in (slopes, own))
+                some(images[rows], cotangents[rows], dx[rows], *of_rows)
+        return c.image(dx), *slopes
 
     return Prepared(run, out=True)

@@ -15,10 +15,12 @@ from ...functions.arithmetic import pow as power
 from ...functions.elementary import square
 from ...functions.reduction import norm
 from ...functions.shaping import fits, moveaxis, reshape
+from ...opdef.operand import Operand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_NORMALISED = ("Y",)  #: the output of a batch normalisation that has to be a tensor
 _LAYOUTS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 
 
@@ -97,12 +99,14 @@ def batch_norm(
             f"expected data_format to be one of {', '.join(_LAYOUTS)}, got {data_format!r:.60}"
         )
     last = data_format[-1] == "C" and len(data_format) > 2
-    outs = eager.batch_norm.all(
+    outs = eager.batch_norm.asked(
+        None,
         x,
         scale,
         shift,
         running_mean,
         running_var,
+        shown=_NORMALISED,
         is_test=not training,
         momentum=momentum,
         epsilon=epsilon,
@@ -110,8 +114,8 @@ def batch_norm(
         use_global_stats=bool(use_global_stats),
     )
     if training and not use_global_stats and x.appends is None:
-        running_mean.replace(outs["MeanOut"].array)
-        running_var.replace(outs["VarianceOut"].array)
+        for running, moved in (running_mean, outs["MeanOut"]), (running_var, outs["VarianceOut"]):
+            running.replace(moved.array if isinstance(moved, Operand) else moved)
     return outs["Y"]
 
 
