@@ -94,6 +94,8 @@ def bert(x: Any) -> Any:
     return dense(x, 2)
 
 
+#: in which a net is served; "simulated" is the quantized one without whole numbers
+WAYS = ("float32", "bfloat16", "simulated", "int8")
 IMAGE = (3, 224, 224)
 #: row of the table -> what builds the net, and the shape of its input
 NETS: dict[str, tuple[Net, tuple[int, ...]]] = {
@@ -120,7 +122,7 @@ def inputs(shape: tuple[int, ...], count: int, seed: int) -> list[np.ndarray]:
 
 
 def saved(build: Net, shape: tuple[int, ...], folder: str) -> list[Predict]:
-    """A net, served in float32, with roundings that are simulated, and in whole numbers."""
+    """A net, served in all ways of ``WAYS``."""
     main, startup, scope = fluid.Program(), fluid.Program(), fluid.Scope()
     main.random_seed = startup.random_seed = 7
     exe = fluid.Executor()
@@ -130,11 +132,11 @@ def saved(build: Net, shape: tuple[int, ...], folder: str) -> list[Predict]:
         exe.run(startup)
         _settle(exe, main, scope, inputs((2, *shape[1:]), 1, 3)[0])
         samples = [row for batch in inputs((2, *shape[1:]), 2, 5) for row in batch]
-        return _three(exe, main, out, samples, folder)
+        return _all_ways(exe, main, out, samples, folder)
 
 
-def _three(exe: Any, main: Any, out: Any, samples: Any, folder: str) -> list[Predict]:
-    """Three ways to serve a program."""
+def _all_ways(exe: Any, main: Any, out: Any, samples: Any, folder: str) -> list[Predict]:
+    """A program, served in all ways of ``WAYS``."""
     plain, rounded = os.path.join(folder, "plain"), os.path.join(folder, "rounded")
     fluid.io.save_inference_model(plain, ["x"], [out], exe, main)
     quantizer = PostTrainingQuantization(
@@ -148,7 +150,10 @@ def _three(exe: Any, main: Any, out: Any, samples: Any, folder: str) -> list[Pre
     )
     quantizer.quantize()
     quantizer.save_quantized_model(rounded)
-    return [served(plain, False), served(rounded, False), served(rounded, True)]
+    return [
+        *(served(plain), served(plain, in_bfloat16=True)),
+        *(served(rounded), served(rounded, in_int8=True)),
+    ]
 
 
 def trained(steps: int, tests: int, classes: int = 10, size: int = 32) -> str:
@@ -187,13 +192,10 @@ def trained(steps: int, tests: int, classes: int = 10, size: int = 32) -> str:
         exe.run(startup)
         for _ in range(steps):
             exe.run(main, dict(zip(("x", "label"), batch(32))), [loss])
-        runs = _three(exe, tested, out, list(batch(32)[0]), folder)
+        runs = _all_ways(exe, tested, out, list(batch(32)[0]), folder)
         x, label = batch(tests)
         found = [np.mean(np.argmax(run(x), -1) == label[:, 0]) for run in runs]
-    words = ("float32", "simulated", "int8")
-    return f"right of {tests:,} pictures: " + ", ".join(
-        f"{w} {v:.1%}" for w, v in zip(words, found)
-    )
+    return f"right of {tests:,} pictures: " + ", ".join(f"{w} {v:.1%}" for w, v in zip(WAYS, found))
 
 
 def _settle(exe: Any, main: Any, scope: Any, x: np.ndarray) -> None:
@@ -207,9 +209,13 @@ def _settle(exe: Any, main: Any, scope: Any, x: np.ndarray) -> None:
         scope.find_var(op.input("Variance")[0]).get_tensor().set(value.var((0, 2, 3)))
 
 
-def served(folder: str, in_int8: bool) -> Callable[[np.ndarray], np.ndarray]:
+def served(
+    folder: str, in_bfloat16: bool = False, in_int8: bool = False
+) -> Callable[[np.ndarray], np.ndarray]:
     """What runs a model."""
     config = fluid.core.AnalysisConfig(folder)
+    if in_bfloat16:
+        config.enable_mkldnn_bfloat16()
     if in_int8:
         config.enable_mkldnn_int8()
     predictor = fluid.core.create_paddle_predictor(config)
@@ -245,11 +251,13 @@ def row_of(name: str, rounds: int, seconds: float, small: bool) -> list[str]:
     for _ in range(12):  # plans and generated kernels are there
         for run in runs:
             run(tested[0])
-    exact, simulated, whole = ([run(each) for each in tested] for run in runs)
-    times = least([lambda: runs[0](tested[0]), lambda: runs[2](tested[0])], rounds, seconds)
+    exact, *others = ([run(each) for each in tested] for run in runs)
+    timed = [lambda run=runs[k]: run(tested[0]) for k in (0, 1, 3)]
+    times = least(timed, rounds, seconds)
     return [
-        *(name, f"{times[0]:.1f}", f"{times[1]:.1f}", f"{times[0] / times[1]:.2f}"),
-        *(f"{_apart(exact, each):.1%}" for each in (simulated, whole)),
+        *(name, *(f"{each:.1f}" for each in times)),
+        *(f"{times[0] / each:.2f}" for each in times[1:]),
+        *(f"{_apart(exact, each):.1%}" for each in others),
     ]
 
 
@@ -326,11 +334,13 @@ def main() -> None:
     parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     args = parser.parse_args()
     warnings.simplefilter("error", RuntimeWarning)
+    warnings.filterwarnings("ignore", "enable_mkldnn_bfloat16")  # then both take the same time
     one = {f"{name}_NUM_THREADS": "1" for name in THREADS}
     if not one.items() <= os.environ.items():  # libraries read it when they are loaded
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **one})
     busy = f"{machine.description()}; one thread; load {machine.load():.1f}"
-    heads = ["", "float32", "int8", "times faster", "simulated off", "int8 off"]
+    heads = ["", *("float32", "bfloat16", "int8"), *("bfloat16 faster", "int8 faster")]
+    heads += [f"{way} off" for way in WAYS[1:]]
     table = [heads, ["---"] * len(heads)]
     for name in NETS:
         if args.only in name:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from ..errors import ArgumentError
 from ..ground.docstrings import Family
 from ..ground.reprs import Described
-from .int8 import serve_in_int8, warn_of_bfloat16
+from .narrow import serve_in_bfloat16, serve_in_int8
 from .pass_names import PaddlePassBuilder
 from .served import Served
 
@@ -132,7 +132,7 @@ class Location(Described):
             raise ArgumentError("the configuration names no model; give a folder, or two files")
         served.threads = self.settings["cpu_math_library_num_threads"]
         if self.settings.get("mkldnn_bfloat16_enabled"):
-            warn_of_bfloat16()
+            serve_in_bfloat16(served, self.settings.get("bfloat16_types") or ())
         if self.settings.get("mkldnn_int8_enabled"):
             serve_in_int8(served, self.settings.get("mkldnn_int8_types") or ())
         return served

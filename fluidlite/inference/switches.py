@@ -56,7 +56,6 @@ SWITCHES: dict[str, str] = {
         enable_save_optim_model(save_optimized_model=False)
         exp_disable_mixed_precision_ops(ops)
         exp_enable_mixed_precision_ops(ops)
-        set_bfloat16_op(ops)
         set_mkldnn_cache_capacity(capacity=0)
         set_mkldnn_op(ops)
         set_optim_cache_dir(path)
@@ -70,8 +69,10 @@ SWITCHES: dict[str, str] = {
         switch_specify_input_names(x=True) specify_input_name=bool(x)
         switch_use_feed_fetch_ops(x=True)
         """,
-    "a warning says that the model runs in float32, which is faster without AMX": """
+    "products are computed in bfloat16, where the processor gains from it, all of them or those of \
+some types of operators; a warning says where they are not": """
         enable_mkldnn_bfloat16() mkldnn_enabled=True mkldnn_bfloat16_enabled=True
+        set_bfloat16_op(ops) bfloat16_types=ops
         """,
     "products that a quantized model rounds are computed in whole numbers, all of them or those of \
 some types of operators": """

@@ -471,6 +471,15 @@ class cast(Op):
             return {}  # steps and integers have no slope
         return dict(X=lambda: f.cast(dOut, in_dtype=self.out_dtype, out_dtype=self.in_dtype))
 
+    def epilogue(self, x: Spec, *others: Spec) -> Epilogue | None:
+        return _ROUNDS.get((x.dtype, self.out_dtype))
+
+
+_ROUNDS = {
+    (DType.FP32, DType.BF16): Epilogue("to_bfloat16"),
+    (DType.BF16, DType.FP32): Epilogue("from_bfloat16"),
+}
+
 
 class clip(Op):
     """Out = X kept in [min, max]; the gradient is 0 outside and at the bounds.

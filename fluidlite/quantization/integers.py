@@ -17,18 +17,12 @@ from ..ir.operator import Operator
 from ..ir.program import Program
 from ..opdef.whole_numbers import largest, scales_along
 from ..scope import Scope
-from .editions import CONVOLUTIONS
 from .freezing import stored
 from .linear import Pairs
-from .rounding import array_of, is_weight
+from .products import PRODUCTS, ProductRewriter
+from .rounding import is_weight
 
 BITS = 8
-#: a product -> the slots of a value, of a weight and of the result, and the dimension of slices
-PRODUCTS = {
-    **dict.fromkeys(CONVOLUTIONS, ("Input", "Filter", "Output", 0)),
-    **dict.fromkeys(("mul", "matmul", "matmul_v2"), ("X", "Y", "Out", 1)),
-    "fc": ("Input", "W", "Out", 1),
-}
 _FROZEN = ("fake_quantize_moving_average_abs_max", "fake_quantize_range_abs_max")
 _SINGLE = "fake_quantize_dequantize_moving_average_abs_max"
 _OF_WEIGHTS = ("fake_channel_wise_quantize_dequantize_abs_max", "fake_quantize_dequantize_abs_max")
@@ -54,7 +48,7 @@ class _Rounded(NamedTuple):
     is_frozen: bool  #: whether the product multiplies whole numbers
 
 
-class IntegerProducts:
+class IntegerProducts(ProductRewriter):
     """The products of a program that can be computed in whole numbers.
 
     Args:
@@ -64,17 +58,8 @@ class IntegerProducts:
     """
 
     def __init__(self, program: Program, scope: Scope, keep: Collection[str] = ()) -> None:
-        self._scope, self._keep = scope, keep
-        self._within = Pairs(program.global_block(), scope)
-        self._block = program.global_block()
-        #: of names that are written once
-        self._makers: dict[str, Operator] = {}
-        self._writes: Counter[str] = Counter()
-        self._readers: dict[str, list[Operator]] = {}
+        super().__init__(program, scope, keep)
         self._pairs: dict[_Rounded, str] = {}
-        self._gone: list[Operator] = []
-        #: of the weights of 8 bits
-        self.weights: list[str] = []
 
     def change(self, types: Collection[str] = ()) -> int:
         """Let products read whole numbers where it is known which; says how many do.
@@ -83,15 +68,7 @@ class IntegerProducts:
             types: of operators; all that can when there are none.
         """
         self._pass_observers()
-        observers = {id(op) for op in self._gone}
-        left = [op for op in self._within.ops if id(op) not in observers]
-        self._writes.update(name for op in left for name in op.output_arg_names)
-        for op in left:
-            for name in op.input_arg_names:
-                self._readers.setdefault(name, []).append(op)
-            for name in op.output_arg_names:
-                if self._writes[name] == 1:
-                    self._makers[name] = op
+        self._note_readers()
         count = 0
         for op in self._within.ops:
             if op.type in PRODUCTS and (not types or op.type in types):
@@ -128,9 +105,11 @@ class IntegerProducts:
         if rounded.is_frozen and reader is not None:
             self._gone.append(reader)
             op.rename_output(op.output(out)[0], reader.output("Out")[0])
-            reader = self._only_reader(op.output(out)[0])
-        if op.type in CONVOLUTIONS and reader is not None and _is_fixed_norm(reader):
-            weight = self._with_norm(op, reader, weight)
+        norm = self._fixed_norm_behind(op)
+        if norm is not None:
+            factor = self._without_norm(op, norm)
+            scale = np.asarray(weight.scale * factor, factor.dtype)
+            weight = _Weight(weight.numbers, scale, 0)
         op.rename_input(op.input(second)[0], self._stored(op, op.input(second)[0], weight))
         return True
 
@@ -187,20 +166,11 @@ class IntegerProducts:
             scale = scales_along(np, array, axis)[0] if axis >= 0 else np.abs(array).max()
         return _whole_weight(stored(array, scale, BITS, axis, False), scale, axis)
 
-    def _array(self, name: str) -> Any:
-        return array_of(self._scope, name)
-
     def _scale_behind(self, op: Operator) -> Any:
         """The scale of a weight whose products an operator turns back."""
         if op.type == _BACK[1]:
             return self._array(op.input("Scales")[0])
         return np.float32(largest(BITS) ** 2 / op.attr("max_range"))
-
-    def _only_reader(self, name: str) -> Operator | None:
-        """What alone reads a variable that is not fetched; None where that is not one operator."""
-        readers = self._readers.get(name, [])
-        is_plain = len(readers) == 1 and name in self._makers and name not in self._keep
-        return readers[0] if is_plain else None
 
     def _pair(self, op: Operator, rounded: _Rounded) -> str:
         """Round a value in front of a product, once for all that read it so."""
@@ -212,21 +182,6 @@ class IntegerProducts:
             pair = within.pair(op, rounded.source, scale, BITS, stem=stem, **how)
             self._pairs[rounded] = pair
         return pair
-
-    def _with_norm(self, op: Operator, norm: Operator, weight: _Weight) -> _Weight:
-        """The weight of a convolution with a batch norm behind it, which becomes an addition."""
-        slots = ("Scale", "Bias", "Mean", "Variance")
-        gamma, beta, mean, variance = (self._array(norm.input(slot)[0]) for slot in slots)
-        factor = gamma / np.sqrt(variance + np.float32(norm.attr("epsilon")))
-        out, result = op.output("Output")[0], norm.output("Y")[0]
-        like = self._block.var_recursive(out)
-        bias = self._within.state(f"{out}.bias", like, beta - mean * factor)
-        between = self._within.variable(f"{out}.without_bias", like)
-        op.rename_output(out, between)
-        adding = {"X": between, "Y": bias}
-        self._within.put_before(norm, "elementwise_add", adding, {"Out": result}, {"axis": 1})
-        self._gone.append(norm)
-        return _Weight(weight.numbers, np.asarray(weight.scale * factor, factor.dtype), 0)
 
     def _stored(self, op: Operator, name: str, weight: _Weight) -> str:
         """Declare a weight of 8 bits, and what it stands for; the name of that."""
@@ -254,13 +209,6 @@ def _is_usual(op: Operator) -> bool:
     """Whether an operator rounds to 8 bits by a scale that stays."""
     is_observer = op.has_attr("only_observer") and op.attr("only_observer")
     return bool(op.attr("is_test")) and op.attr("bit_length") == BITS and not is_observer
-
-
-def _is_fixed_norm(op: Operator) -> bool:
-    """Whether an operator is a batch norm by statistics that stay."""
-    if op.type != "batch_norm" or op.attr("data_layout") == "NHWC":
-        return False
-    return bool(op.attr("is_test") or op.attr("use_global_stats"))
 
 
 def _drop_unread(within: Pairs, ops: list[Operator], keep: Collection[str]) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from .. import unique_name
 from ..errors import UnknownVariableError
 from ..ground.docstrings import Family
+from ..ground.dtypes import as_dtype
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program
@@ -79,7 +80,7 @@ class Insertions:
         dtype, first = like.dtype if dtype is None else dtype, np.asarray(first)
         self.block.declare_var(name, dtype=dtype, shape=first.shape, persistable=True)
         if self.scope is not None:
-            put(self.scope, name, first, np.dtype(str(dtype)))
+            put(self.scope, name, first, as_dtype(dtype).dtype)
         return name
 
     def put_before(

@@ -171,11 +171,3 @@ def test_a_model_that_is_not_rounded_is_served_as_it_is(tmp_path):
     with pytest.warns(RuntimeWarning, match="enable_mkldnn_int8: the model runs in float32"):
         served = inference.create_predictor(config)._serving.served
     assert "quantize_linear" not in [op.type for op in served.program.global_block().ops]
-
-
-def test_a_warning_says_that_bfloat16_is_not_computed_with(tmp_path):
-    save(tmp_path, lambda exe, folder, batch: None)
-    config = inference.Config(str(tmp_path / "plain"))
-    config.enable_mkldnn_bfloat16()
-    with pytest.warns(RuntimeWarning, match="enable_mkldnn_bfloat16: the model runs in float32"):
-        inference.create_predictor(config)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import (
+    bfloat16,
     convolution,
     elementwise,
     integers,
@@ -21,6 +22,7 @@ from . import (
     rescale,
 )
 from .library import load
+from .measured import gains_from_bfloat16
 from .offers import OneDnnKernels, is_worth_loading, served
 
 
@@ -38,6 +40,18 @@ def multiplies_int8() -> bool:
     """Whether the library is installed, and the processor multiplies whole numbers of 8 bits."""
     library = load()
     return library is not None and library.has_vnni
+
+
+def why_not_bfloat16() -> str:
+    """What keeps products of bfloat16 from being faster than those of float32; empty if nothing."""
+    library = load()
+    if library is None:
+        return 'bfloat16 needs oneDNN (pip install "fluidlite[fast]")'
+    if not library.has_bfloat16:
+        return "bfloat16 needs a processor with AVX512_BF16, AVX-NE-CONVERT or AMX"
+    if not gains_from_bfloat16():
+        return "its products take longer in bfloat16 on this processor"
+    return ""
 
 
 def open_library(graph: Iterable[Any], everywhere: bool) -> OneDnnKernels | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
-from weakref import ref
 
 import numpy as np
 
@@ -20,20 +19,27 @@ from ...opdef.whole_numbers import LEAST_SCALE
 from . import memory
 from .convolution import ConvolutionGeometry
 from .elementwise import ALGORITHMS, OTHER
-from .library import INFERENCE, INT8, UINT8, NotDone
+from .library import INT8, UINT8, NotDone
 from .memory import ExecutionContext, Layout, Primitive, PrimitiveDescriptor
+from .narrow import (
+    CONVOLUTIONS,
+    PRODUCTS,
+    SCALE,
+    SOURCE,
+    TARGET,
+    NarrowConvolution,
+    NarrowProduct,
+    PackedWeight,
+    PostProcessing,
+    narrow_layout,
+)
 from .offers import Layouts, OneDnnKernels, integer_readers, serves_integers, whole
-from .post_ops import LEAKY_RELU, LINEAR, POST, PostOp, post_ops
-from .product import ProductGeometry
+from .post_ops import LEAKY_RELU, LINEAR, PostOp
 
-SOURCE, WEIGHTS, TARGET, BIAS = 1, 33, 17, 41
-OF_WEIGHTS = 131
-SCALE = 4096  #: what the number of a scale's argument has beside that of the argument
-DIRECT = 1
 CLIP = 0x2F
 BITS, MOST = 8, 127
 MULTIPLY = ALGORITHMS["elementwise_mul"]
-CONVOLUTIONS, PRODUCTS = ("conv2d", "depthwise_conv2d"), ("mul", "matmul")
+_RELU = [("eltwise", LEAKY_RELU, 0.0, 0.0)]
 
 
 class IntegerForm:
@@ -61,7 +67,7 @@ class IntegerForm:
         if reader is not None and reader.op.type in CONVOLUTIONS:
             self.image = ConvolutionGeometry(reader.op, *(v.shape for v in reader.operands[:2]))
         form = memory.row_major(self.x.shape) if self.image is None else self.image.image
-        self.layout: Layout = _layout(onednn, form, self.dtype, self.image is not None)
+        self.layout: Layout = narrow_layout(onednn, form, self.dtype, self.image is not None)
         self.limits: list[tuple[Any, ...]] = []
         if self.is_clipped or is_positive:
             least = 0.0 if is_positive else -float(MOST)
@@ -77,13 +83,6 @@ class IntegerForm:
     def publish(self, onednn: OneDnnKernels) -> None:
         """Let kernels behind the one that makes the numbers read them."""
         onednn.known["whole numbers", self.number] = self
-
-
-def _layout(onednn: OneDnnKernels, form: memory.Form, dtype: int, is_image: bool) -> Layout:
-    """Where whole numbers lie: those of images with the channels last."""
-    steps = memory.channels_last_steps(form.sizes) if is_image else form.steps
-    lying = memory.lying(onednn.library, memory.Form(form.sizes, tuple(steps)), dtype)
-    return Layout(onednn.library, form, lying.handle)
 
 
 def _is_usual(op: Any) -> bool:
@@ -151,92 +150,46 @@ def rounded_operands(onednn: OneDnnKernels, instruction: Any) -> Rounded:
     return Rounded(x, numbers.scale, weight, scale, axis, numbers.dtype)
 
 
-class Weight:
-    """Stored whole numbers, laid out as a primitive reads them.
+class IntegerPostProcessing(PostProcessing):
+    """What a kernel computes behind sums of whole numbers.
 
     Args:
-        onednn: the kernels of the graph.
-        form: as they are stored.
-        handle: of the descriptor that the primitive chose.
-    """
-
-    def __init__(self, onednn: OneDnnKernels, form: memory.Form, handle: Any) -> None:
-        library = onednn.library
-        stored = memory.lying(library, form, INT8)
-        descriptor = PrimitiveDescriptor(
-            library, "reorder", stored, library.engine, handle, library.engine
-        )
-        listed = [(SOURCE, stored), (TARGET, handle)]
-        self._primitive = Primitive(onednn.contexts, descriptor, listed)
-        self._nbytes: int = library.size(handle)
-        self._last: tuple[Any, Any] = (_nothing, None)
-
-    def at(self, context: ExecutionContext, array: Any) -> Any:
-        """The numbers as the primitive reads them; those of an array that nobody may write to are
-        laid out once.
-        """
-        known, packed = self._last
-        if known() is array and not array.flags.writeable:
-            return packed
-        packed = memory.aligned(self._nbytes)
-        self._primitive.at(context)(np.ascontiguousarray(array), packed)
-        self._last = ref(array), packed
-        return packed
-
-
-def _nothing() -> None:
-    """A reference to nothing."""
-
-
-class PostProcessing:
-    """What a kernel computes behind its sums.
-
-    Args:
-        chain: the epilogues that it may compute, behind a bias.
-        posts: those of them that the library can.
-        layouts: of the other value of each of these, or None.
+        posts: what the library computes.
+        layouts: of the other value of each, or None.
+        chain: the epilogues that these are of.
         rank: how many dimensions the result has, as the library sees it.
         numbers: the whole numbers that the result becomes; None where it stays as it is.
     """
 
     def __init__(
         self,
-        chain: Sequence[Any],
         posts: Sequence[PostOp],
         layouts: Sequence[Any],
+        chain: Sequence[Any],
         rank: int,
         numbers: IntegerForm | None,
     ) -> None:
         self.numbers = numbers
-        self.steps: list[tuple[Any, ...]] = []
-        self.listed: list[tuple[int, Any]] = []
-        self.values: list[Any] = []
+        is_positive = numbers is not None and numbers.dtype == UINT8
+        names = [epilogue.function for epilogue, _ in chain[: len(posts)]]
+        limited = [is_positive and k == len(names) - 1 for k in range(len(names))]
+        cheap = [
+            post._replace(steps=[] if is_limit else _RELU) if name == "relu" else post
+            for post, name, is_limit in zip(posts, names, limited)  # sums are numbers
+        ]
+        super().__init__(cheap, layouts)
         self.fused: int = len(posts)
-        for place, (post, layout, (epilogue, _)) in enumerate(zip(posts, layouts, chain)):
-            is_last = place == len(posts) - 1
-            steps = post.steps
-            if epilogue.function == "relu":  # sums are numbers
-                is_limit = is_last and numbers is not None and numbers.dtype == UINT8
-                steps = [] if is_limit else [("eltwise", LEAKY_RELU, 0.0, 0.0)]
-            if post.value is not None:
-                self._add_value(post.value, layout)
-            self.steps += [step if layout is None else (*step, layout) for step in steps]
         if numbers is None:
             return
         self.fused += 1
         if not numbers.is_clipped:
             self.steps.append(("eltwise", LINEAR, float(MOST), 0.0))
         one = Layout(numbers.layout.library, memory.row_major([1] * rank))
-        self._add_value(numbers.scale, one)
+        self.add_value(numbers.scale, one)
         self.steps += [("binary", MULTIPLY, one), *numbers.limits]
 
-    def _add_value(self, value: Any, layout: Any) -> None:
-        self.listed.append((POST * (len(self.steps) + 1) | OTHER, layout))
-        self.values.append(value)
-
     def arrays(self, values: Sequence[Any]) -> list[Any]:
-        """What the primitive reads, of what is computed with."""
-        arrays = [memory.plain(value) for value in values]
+        arrays = super().arrays(values)
         if self.numbers is not None:
             arrays[-1] = np.array(self.numbers.factors(values[-1])[1:], "float32")
         return arrays
@@ -263,10 +216,10 @@ class _Product(NamedTuple):
     """A kernel, before it is offered."""
 
     primitive: Primitive
-    weight: Weight
+    weight: PackedWeight
     counts: tuple[int, float]  #: see ``_factors``
     shape: tuple[int, ...]  #: of the array that it writes
-    behind: PostProcessing
+    behind: IntegerPostProcessing
 
     def offer(
         self, onednn: OneDnnKernels, operands: Rounded, added: list[Any], lie: tuple[Any, ...]
@@ -312,48 +265,21 @@ def convolution(
     """The convolution, and what follows: a bias, values of the same shape, activations, and whole
     numbers.
     """
-    if any(each is not None for each in instruction.operands[2:]):
-        raise NotDone("a bias that is no operator of its own")
-    operands, library = rounded_operands(onednn, instruction), onednn.library
-    g = ConvolutionGeometry(instruction.op, operands.x.shape, operands.weight.shape)
-    if operands.axis > 0 or min(map(min, g.window[2:])) < 0:
-        raise NotDone("scales of another dimension, or a padding below zero")
-    source = _layout(onednn, g.image, operands.dtype, True)
-    target = None if g.is_channels_last else memory.with_channels_last(library, g.out.sizes)
-    plain_out = memory.described(library, g.out, target)
-    chain, result, added = list(epilogues.chain), instruction.results[0], []
-    dim = 3 if g.is_channels_last else 1
-    channels = result.shape[dim]
-    bias = Layout(library, memory.row_major((channels,)))
-    if epilogues.begins_with("add"):
-        epilogue, adding = chain[0]
-        if epilogue.shape == tuple(channels if k == dim else 1 for k in range(4)):
-            added = [v for v in adding.inputs if v is not result]
-            result = adding.result
-            del chain[0]
-    posts = _same_shape(post_ops(chain, result), result.shape)
-    others = [None if post.value is None else plain_out for post in posts]
+    operands = rounded_operands(onednn, instruction)
+    if operands.axis > 0:
+        raise NotDone("scales of another dimension")
+    both, types = (operands.x, operands.weight), (operands.dtype, INT8)
+    conv = NarrowConvolution(onednn, instruction, both, types, epilogues)
+    posts, chain, target = conv.posts, conv.chain, conv.target
 
     def made(numbers: IntegerForm | None) -> Offer:
-        behind = PostProcessing(chain, posts, others, len(result.shape), numbers)
-        out = plain_out if numbers is None else numbers.layout
-        descriptor = PrimitiveDescriptor(
-            library,
-            "convolution_forward",
-            *(INFERENCE, DIRECT, source, memory.any_of(library, g.filter.sizes, INT8)),
-            *(bias if added else None, out, *g.steps),
-            posts=behind.steps,
-            scaled=((WEIGHTS, 3 if g.groups > 1 else 1),),
-        )
-        weights = descriptor.memory(OF_WEIGHTS)
-        listed: list[tuple[int, Any]] = [(SOURCE, source), (WEIGHTS, weights)]
-        listed += [(SCALE | WEIGHTS, bias), *[(BIAS, bias) for _ in added]]
-        primitive = Primitive(onednn.contexts, descriptor, [*listed, *behind.listed, (TARGET, out)])
-        shape = result.shape if out is plain_out and target is None else out.shape
-        weight = Weight(onednn, g.filter, weights)
-        product = _Product(primitive, weight, (channels, 1.0), tuple(shape), behind)
-        lie = source, target, target if numbers is None else out
-        return product.offer(onednn, operands, added, lie)
+        behind = IntegerPostProcessing(posts, conv.layouts, chain, len(conv.shape), numbers)
+        out = conv.plain_out if numbers is None else numbers.layout
+        primitive, weight = conv.primitive(behind, out, True)
+        shape = conv.shape if numbers is None and target is None else out.shape
+        product = _Product(primitive, weight, (conv.channels, 1.0), tuple(shape), behind)
+        lie = conv.source, target, target if numbers is None else out
+        return product.offer(onednn, operands, conv.added, lie)
 
     return _with_whole_numbers(made, _numbers_behind(onednn, chain[len(posts) :]))
 
@@ -368,66 +294,32 @@ def _with_whole_numbers(made: Any, numbers: IntegerForm | None) -> Offer:
     return plain
 
 
-def _same_shape(posts: Sequence[PostOp], shape: tuple[int, ...]) -> list[PostOp]:
-    """The first of post-ops, up to one that combines a value of another shape."""
-    count = next(
-        (k for k, post in enumerate(posts) if post.value is not None and post.value.shape != shape),
-        len(posts),
-    )
-    return list(posts[:count])
-
-
 @serves_integers(*PRODUCTS)
 def product(
     onednn: OneDnnKernels, instruction: Any, layouts: Layouts, epilogues: Epilogues
 ) -> Offer | None:
     """The product of a matrix and a weight, and what follows."""
-    operands, library = rounded_operands(onednn, instruction), onednn.library
-    geometry = ProductGeometry(instruction.op, operands.x.shape, operands.weight.shape)
-    x, y = geometry.form(0), geometry.form(1)
-    if len(geometry.sizes) != 2 or x is None or y is None or x.steps[-1] != 1:
-        raise NotDone("no product of two matrices")
-    columns = geometry.sizes[1]
+    operands = rounded_operands(onednn, instruction)
+    both, types = (operands.x, operands.weight), (operands.dtype, INT8)
+    dot = NarrowProduct(onednn, instruction, both, types, epilogues)
     slices = operands.weight.shape[operands.axis] if operands.axis >= 0 else 1
-    along = 0 if y.steps[-1] != 1 else len(operands.weight.shape) - 1
-    if operands.axis not in (-1, along) or slices not in (1, columns):
+    along = 0 if dot.weight.steps[-1] != 1 else len(operands.weight.shape) - 1
+    if operands.axis not in (-1, along) or slices not in (1, dot.columns):
         raise NotDone("scales of another dimension")
-    source = _layout(onednn, memory.row_major(operands.x.shape), operands.dtype, False)
-    rows = memory.lying(library, x, operands.dtype)
-    chain = epilogues.chain
-    posts, others = post_ops(chain, instruction.result), []
-    for post in posts:
-        sizes = None if post.value is None else geometry.aligned(post.shape)
-        if post.value is not None and sizes is None:
-            break
-        others.append(None if sizes is None else Layout(library, memory.row_major(sizes)))
-    posts = posts[: len(others)]
+    posts, chain = dot.posts, dot.chain
 
     def made(numbers: IntegerForm | None) -> Offer:
-        behind = PostProcessing(chain, posts, others, 2, numbers)
-        form = memory.row_major(geometry.sizes)
-        out: Any = Layout(library, form)
+        behind = IntegerPostProcessing(posts, dot.layouts, chain, 2, numbers)
+        out: Any = Layout(onednn.library, dot.form)
         if numbers is not None:
             if numbers.image is not None:
                 raise NotDone("a convolution reads the result")
-            out = memory.lying(library, form, numbers.dtype)
-        descriptor = PrimitiveDescriptor(
-            library,
-            "matmul",
-            *(rows, memory.any_of(library, y.sizes, INT8), None, out),
-            posts=behind.steps,
-            scaled=((WEIGHTS, 2),),
-        )
-        weights = descriptor.memory(OF_WEIGHTS)
-        scales = Layout(library, memory.row_major((columns,)))
-        listed: list[tuple[int, Any]] = [(SOURCE, rows), (WEIGHTS, weights)]
-        listed += [(SCALE | WEIGHTS, scales), *behind.listed, (TARGET, out)]
-        primitive = Primitive(onednn.contexts, descriptor, listed)
-        weight = Weight(onednn, y, weights)
+            out = memory.lying(onednn.library, dot.form, numbers.dtype)
+        primitive, weight = dot.primitive(behind, out, True)
         target = None if numbers is None else numbers.layout
-        shape = geometry.shape if target is None else target.shape
-        counts = columns, float(geometry.factor)
+        shape = dot.geometry.shape if target is None else target.shape
+        counts = dot.columns, float(dot.geometry.factor)
         kernel = _Product(primitive, weight, counts, tuple(shape), behind)
-        return kernel.offer(onednn, operands, [], (source, None, target))
+        return kernel.offer(onednn, operands, [], (dot.source, None, target))
 
     return _with_whole_numbers(made, _numbers_behind(onednn, chain[len(posts) :]))

@@ -25,7 +25,7 @@ from ...kernels.blas import blas_info
 FILES = ("libdnnl.so.3", "libdnnl.3.dylib")
 LARGEST_RANK = 12
 FLOAT32, CPU, IN_ORDER, ANY = 3, 1, 1, 1
-INT8, UINT8 = 5, 6
+BFLOAT16, INT8, UINT8 = 2, 5, 6
 TRAINING, INFERENCE, BACKWARD = 64, 96, 128
 #: what queries ask for
 SCRATCHPAD, NAME = 136, 8
@@ -44,6 +44,7 @@ INSTRUCTIONS = {
 }
 
 VNNI = 0x48  #: the bits of the sets above that have VNNI
+WITH_BFLOAT16 = 0x90  #: those that have products of bfloat16
 
 #: whose kernels OpenBLAS takes, of processors without AVX-512
 BEFORE_AVX512 = {"haswell", "zen", "sandybridge", "nehalem", "prescott", "core2", "generic"}
@@ -290,6 +291,11 @@ class Library:
     def has_vnni(self) -> bool:
         """Whether the processor multiplies whole numbers of 8 bits in one instruction."""
         return bool(self._library.dnnl_get_effective_cpu_isa() & VNNI)
+
+    @property
+    def has_bfloat16(self) -> bool:
+        """Whether the processor multiplies numbers of bfloat16."""
+        return bool(self._library.dnnl_get_effective_cpu_isa() & WITH_BFLOAT16)
 
     @property
     def instructions(self) -> str:

@@ -74,11 +74,15 @@ class Layout:
         library: oneDNN.
         form: the plain array.
         handle: a descriptor, which is copied; that of the plain array when None.
+        is_narrow: whether elements have fewer bits than float32.
     """
 
-    def __init__(self, library: Library, form: Form, handle: Any = None) -> None:
+    def __init__(
+        self, library: Library, form: Form, handle: Any = None, is_narrow: bool = False
+    ) -> None:
         self.library = library
         self.form = form
+        self.is_narrow = is_narrow
         if handle is None:
             self._descriptor = lying(library, form, FLOAT32)
         else:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ground.brain_float import is_bfloat16
 from ...ground.dtypes import DType
 from ...kernels import threads
 from ...kernels.tuning import ThreadTuner
@@ -41,8 +42,9 @@ Layouts = Mapping[int, list[Any]]
 Make = Callable[["OneDnnKernels", Any, Layouts, Epilogues], "Offer | None"]
 Cost = Callable[["OneDnnKernels", Any, Layouts], float]
 _served: dict[str, tuple[Make, Cost]] = {}
-#: the same of what works in whole numbers
+#: the same of what works in whole numbers, and in bfloat16
 _served_in_integers: dict[str, Make] = {}
+_served_in_bfloat16: dict[str, Make] = {}
 _worth_loading: set[str] = set()
 
 
@@ -90,6 +92,16 @@ def serves_integers(*types: str) -> Callable[[Make], Make]:
     return register
 
 
+def serves_bfloat16(*types: str) -> Callable[[Make], Make]:
+    """A decorator for functions that make offers for instructions on operands in bfloat16."""
+
+    def register(make: Make) -> Make:
+        _served_in_bfloat16.update(dict.fromkeys(types, make))
+        return make
+
+    return register
+
+
 class OneDnnKernels(KernelLibrary):
     """What the library offers for one graph.
 
@@ -112,6 +124,8 @@ class OneDnnKernels(KernelLibrary):
         self.known: dict[Any, Any] = {}
         #: values without an element below zero, noted before kernels compute several operators
         self.not_negative: set[int] = set()
+        #: values of float32 that are made of numbers of bfloat16
+        self.from_bfloat16: set[int] = set()
         self._is_noted = False
 
     @cached_property
@@ -124,27 +138,29 @@ class OneDnnKernels(KernelLibrary):
         if not self._is_noted:
             self._is_noted = True
             self._note_signs(instruction.graph)
+            self._note_bfloat16(instruction.graph)
         served = _served.get(instruction.op.type)
-        if served is None and instruction.op.type not in _served_in_integers:
+        if served is None and not _is_narrow(instruction):
             return None
         values = (*instruction.inputs, *instruction.results)
         if any(not v.is_static or not v.size for v in values):
             return None
-        if self._in_integers(instruction):
+        if self._narrow(instruction) is not None:
             return LOW
         if served is None or any(v.dtype != DType.FP32.dtype for v in values):
             return None
-        return LOW if self._everywhere else served[1](self, instruction, layouts)
+        return LOW if self._everywhere else served[1](self, instruction, _single(layouts))
 
     def offer(self, instruction: Any, layouts: Layouts, epilogues: Epilogues) -> Offer | None:
         """A kernel for an instruction; None if there is none after all."""
-        if self._in_integers(instruction):
+        narrow = self._narrow(instruction)
+        if narrow is not None:
             with suppress(NotDone):
-                make = _served_in_integers[instruction.op.type]
-                return make(self, instruction, layouts, epilogues)
+                return narrow(self, instruction, layouts, epilogues)
         with suppress(NotDone):
             if instruction.op.type in _served:
-                return _served[instruction.op.type][0](self, instruction, layouts, epilogues)
+                make = _served[instruction.op.type][0]
+                return make(self, instruction, _single(layouts), epilogues)
         return None
 
     def _note_signs(self, graph: Iterable[Any]) -> None:
@@ -156,6 +172,47 @@ class OneDnnKernels(KernelLibrary):
             keeps = maker.op.type in KEEPING_SIGN and inputs <= self.not_negative
             if maker.op.type in NOT_NEGATIVE or keeps:
                 self.not_negative.add(maker.results[0].number)
+
+    def _note_bfloat16(self, graph: Iterable[Any]) -> None:
+        """Note which values are made of numbers of bfloat16, if the processor has those."""
+        if self.library.has_bfloat16:
+            self.from_bfloat16.update(
+                each.results[0].number
+                for each in graph
+                if each.op.type == "cast"
+                and is_bfloat16(each.operands[0].dtype)
+                and each.results[0].dtype == DType.FP32.dtype
+            )
+
+    def bfloat16_readers(self, value: Any) -> list[Any]:
+        """The products that may read a value of float32 as the numbers that it is made of."""
+        return [
+            each
+            for each in value.users
+            if each.op.type != "cast" and each.operands[0] is value and self._in_bfloat16(each)
+        ]
+
+    def _in_bfloat16(self, instruction: Any) -> bool:
+        """Whether the program asks for an instruction in bfloat16: a product of a value and a
+        weight, or a rounding for one.
+        """
+        if instruction.op.type not in _served_in_bfloat16:
+            return False
+        if instruction.op.type != "cast":
+            return {v.number for v in instruction.operands[:2]} <= self.from_bfloat16
+        first, value = instruction.operands[0].producer, instruction.results[0]
+        if value.number not in self.from_bfloat16 or first is None or first.op.type != "cast":
+            return False
+        is_single = first.operands[0].dtype == DType.FP32.dtype
+        return is_single and bool(self.bfloat16_readers(value))
+
+    def _narrow(self, instruction: Any) -> Make | None:
+        """What makes an offer of fewer bits, where the program asks for that."""
+        if self._in_integers(instruction):
+            return _served_in_integers[instruction.op.type]
+        if self._in_bfloat16(instruction):
+            return _served_in_bfloat16[instruction.op.type]
+        return None
 
     def _in_integers(self, instruction: Any) -> bool:
         """Whether the program asks for an instruction in whole numbers of 8 bits."""
@@ -247,6 +304,11 @@ class OneDnnKernels(KernelLibrary):
         )
 
 
+def _is_narrow(instruction: Any) -> bool:
+    """Whether there are offers of fewer bits for instructions of this kind."""
+    return instruction.op.type in (*_served_in_integers, *_served_in_bfloat16)
+
+
 def asks_for_integers(value: Any) -> bool:
     """Whether a value is made of whole numbers, and readers may take these."""
     op = None if value.producer is None else value.producer.op
@@ -280,6 +342,16 @@ def _view(shape: tuple[int, ...], order: tuple[int, ...]) -> Prepared:
 def _copied(lying: Any, made: Any) -> Any:
     np.copyto(made, lying.reshape(-1))
     return made
+
+
+def _single(layouts: Layouts) -> Layouts:
+    """Those of values in float32, which kernels read that work on elements as they lie."""
+    if not any(each and each.is_narrow for known in layouts.values() for each in known):
+        return layouts
+    return {
+        number: [each for each in known if not (each and each.is_narrow)] or [None]
+        for number, known in layouts.items()
+    }
 
 
 def held(value: Any, form: Form, layouts: Layouts) -> Layout | None:

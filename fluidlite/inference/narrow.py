@@ -5,9 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..backend import onednn
+from ..errors import DTypeError
 from ..ground.callsite import warn
+from ..ground.dtypes import DType
+from ..quantization.bfloat16 import BrainFloatProducts
 from ..quantization.integers import IntegerProducts
 from .served import Served
+
+
+def serve_in_bfloat16(served: Served, types: Iterable[str] = ()) -> None:
+    """Let products round their operands to bfloat16, where the processor gains from it.
+
+    Weights are stored so, sums are float32.  A warning says where the model stays in float32.
+
+    Args:
+        served: the model, which is changed.
+        types: of operators; all that can be when there are none.
+    """
+    why = onednn.why_not_bfloat16()
+    if not why:
+        try:
+            DType.BF16.dtype  # noqa: B018
+        except DTypeError as error:
+            why = str(error)
+    if why:
+        warn(f"enable_mkldnn_bfloat16: the model runs in float32: {why}", None, RuntimeWarning)
+        return
+    fetched = [variable.name for variable in served.fetches]
+    products = BrainFloatProducts(served.program, served.scope, fetched)
+    products.change(frozenset(types))
+    _protect(served, products.weights)
+
+
+def _protect(served: Served, weights: Iterable[str]) -> None:
+    """Let nobody write to weights, so that kernels lay each out once."""
+    for name in weights:
+        variable = served.scope.find_var(name)
+        if variable is not None:
+            variable.value.flags.writeable = False
 
 
 def serve_in_int8(served: Served, types: Iterable[str] = ()) -> None:
@@ -37,17 +72,4 @@ def serve_in_int8(served: Served, types: Iterable[str] = ()) -> None:
             None,
             RuntimeWarning,
         )
-    for name in products.weights:
-        variable = served.scope.find_var(name)
-        if variable is not None:
-            variable.value.flags.writeable = False  # kernels lay it out once
-
-
-def warn_of_bfloat16() -> None:
-    """Say that there is nothing in bfloat16 here."""
-    warn(
-        "enable_mkldnn_bfloat16: the model runs in float32, which takes half the time of bfloat16 "
-        "on processors with AVX512_BF16 alone; there are no kernels for AMX",
-        None,
-        RuntimeWarning,
-    )
+    _protect(served, products.weights)

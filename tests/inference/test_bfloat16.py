@@ -1,0 +1,218 @@
+"""Models that are served in bfloat16: what is simulated by casts, to rounding."""
+
+import numpy as np
+import pytest
+from backend.agreement import sources
+
+import fluidlite as fluid
+from fluidlite.backend import onednn
+from fluidlite.errors import DTypeError
+from fluidlite.ground import dtypes
+from fluidlite.paddle import inference
+
+layers = fluid.layers
+pytest.importorskip("ml_dtypes")
+HAS_BFLOAT16 = onednn.load() is not None and onednn.load().has_bfloat16
+needs_bfloat16 = pytest.mark.skipif(
+    not HAS_BFLOAT16, reason="it takes oneDNN and a processor with bfloat16"
+)
+X = np.random.default_rng(3).normal(size=[2, 3, 12, 12]).astype("float32")
+ROUNDING = 2.0**-8  #: of a number of bfloat16
+
+
+@pytest.fixture(autouse=True)
+def gains(monkeypatch):
+    """What is measured does not matter here."""
+    monkeypatch.setattr(onednn, "gains_from_bfloat16", lambda: True)
+
+
+def net(data_format="NCHW"):
+    """Convolutions with groups, norms, a residual, and products of matrices."""
+    shape = [None, 3, 12, 12] if data_format == "NCHW" else [None, 12, 12, 3]
+    how = dict(data_format=data_format, bias_attr=False)
+    x = fluid.data("x", shape, "float32")
+    first = layers.conv2d(x, 16, 3, padding=1, **how)
+    first = layers.batch_norm(first, act="relu", is_test=True, data_layout=data_format)
+    inner = layers.conv2d(first, 16, 1, act="relu", data_format=data_format)
+    inner = layers.conv2d(inner, 16, 3, padding=1, **how)
+    inner = layers.batch_norm(inner, is_test=True, data_layout=data_format)
+    inner = layers.relu(inner + first)
+    inner = layers.conv2d(inner, 32, 3, groups=16, stride=2, act="relu", data_format=data_format)
+    inner = layers.pool2d(inner, 5, "avg", 5, data_format=data_format)
+    return layers.fc(layers.fc(inner, 8, act="relu"), 4)
+
+
+def save(folder, make=net):
+    """Write a net with statistics that are not those at first."""
+    main, startup, scope = fluid.Program(), fluid.Program(), fluid.Scope()
+    main.random_seed = startup.random_seed = 7
+    exe = fluid.Executor()
+    with fluid.scope_guard(scope), fluid.unique_name.guard():
+        with fluid.program_guard(main, startup):
+            out = make()
+        exe.run(startup)
+        for variable in main.list_vars():
+            if variable.persistable and variable.name.startswith("batch_norm"):
+                tensor = scope.find_var(variable.name).get_tensor()
+                tensor.set(np.asarray(tensor) + np.arange(16, dtype="float32") / 20)
+        fluid.io.save_inference_model(str(folder), ["x"], [out], exe, main)
+    return str(folder)
+
+
+def run(folder, in_bfloat16, x=X, types=None):
+    """What a predictor gives in its third run, and the predictor."""
+    config = fluid.core.AnalysisConfig(folder)
+    if in_bfloat16:
+        config.enable_mkldnn_bfloat16()
+    if types is not None:
+        config.set_bfloat16_op(types)
+    predictor = fluid.core.create_paddle_predictor(config)
+    for _ in range(3):
+        (out,) = predictor.run([fluid.core.PaddleTensor(x, "x")])
+    return out.as_ndarray(), predictor
+
+
+def types_of(predictor):
+    return [op.type for op in predictor.program().global_block().ops]
+
+
+def source(predictor):
+    served = predictor._serving.served
+    return sources(served.executor, served.program)
+
+
+@needs_bfloat16
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+def test_kernels_give_what_casts_simulate(data_format, tmp_path, monkeypatch):
+    folder = save(tmp_path, lambda: net(data_format))
+    x = X if data_format == "NCHW" else X.transpose(0, 2, 3, 1).copy()
+    right, _ = run(folder, False, x)
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")
+    simulated, predictor = run(folder, True, x)
+    assert source(predictor).count("# cast") == 3 * 6  # a value, to and fro, and a weight each
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    found, predictor = run(folder, True, x)
+    scale = np.abs(right).max()
+    np.testing.assert_allclose(simulated, right, rtol=0, atol=8 * ROUNDING * scale)
+    np.testing.assert_allclose(found, simulated, rtol=0, atol=4 * ROUNDING * scale)
+    assert not np.array_equal(found, right)
+    text = source(predictor)
+    # the image, and what an addition reads, too; the others are rounded where they are made
+    assert text.count("# cast") <= 4
+    assert ("batch_norm" in types_of(predictor)) == (data_format == "NHWC")
+
+
+@needs_bfloat16
+def test_weights_are_stored_in_bfloat16(tmp_path):
+    _, predictor = run(save(tmp_path), True)
+    served = predictor._serving.served
+    weights = [v for v in served.program.list_vars() if v.persistable and "in_bfloat16" in v.name]
+    assert len(weights) == 6
+    arrays = [served.scope.find_var(v.name).value for v in weights]
+    assert {array.itemsize for array in arrays} == {2}
+    assert not any(array.flags.writeable for array in arrays)
+
+
+@needs_bfloat16
+def test_what_is_not_finite_stays_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+
+    def make():
+        x = fluid.data("x", [None, 3, 12, 12], "float32")
+        x = layers.conv2d(x, 16, 3, padding=1, act="relu")
+        return layers.conv2d(x, 16, 1)
+
+    folder, x = save(tmp_path, make), X.copy()
+    x[0, 1, 3, 4], x[1, 0, 2, 2] = np.nan, np.inf
+    right, found = (run(folder, here, x)[0] for here in (False, True))
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(right))
+    is_finite = np.isfinite(right)
+    atol = 4 * ROUNDING * np.abs(right[is_finite]).max()
+    np.testing.assert_allclose(found[is_finite], right[is_finite], rtol=0, atol=atol)
+
+
+def branches():
+    """Values that are read in bfloat16, and as they are."""
+    x = fluid.data("x", [None, 3, 12, 12], "float32")
+    first = layers.conv2d(x, 16, 3, padding=1, act="relu")
+    second = layers.conv2d(first, 16, 3, padding=1, act="relu")
+    pooled = layers.pool2d(second, 12, "avg") + layers.pool2d(first, 12, "max")
+    return layers.fc(pooled, 4) + layers.fc(layers.conv2d(second, 2, 1), 4) * layers.mean(second)
+
+
+@needs_bfloat16
+def test_values_that_others_read_stay_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    folder = save(tmp_path, branches)
+    (right, _), (found, _) = run(folder, False), run(folder, True)
+    np.testing.assert_allclose(found, right, rtol=0, atol=8 * ROUNDING * np.abs(right).max())
+
+
+@needs_bfloat16
+def test_types_say_which_products_are_rounded(tmp_path):
+    _, predictor = run(save(tmp_path), True, types={"mul"})
+    types = types_of(predictor)
+    assert types.count("cast") == 3 * types.count("mul") and types.count("batch_norm") == 2
+
+
+@needs_bfloat16
+@pytest.mark.parametrize("transposed", [False, True])
+def test_casts_that_a_user_wrote_are_computed_with_too(transposed, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    rng = np.random.default_rng(5)
+    fed = {"x": rng.normal(size=[6, 8]), "y": rng.normal(size=[5, 8] if transposed else [8, 5])}
+    main, exe = fluid.Program(), fluid.Executor()
+    with fluid.program_guard(main):
+        values = [fluid.data(name, list(each.shape), "float32") for name, each in fed.items()]
+        x, y = (layers.cast(layers.cast(each, "bfloat16"), "float32") for each in values)
+        product = layers.relu(layers.matmul(x, y, transpose_y=transposed, alpha=0.5))
+        other = x * 2.0
+    feed = {name: each.astype("float32") for name, each in fed.items()}
+    for _ in range(3):
+        found, plain = exe.run(main, feed, [product, other])
+    import ml_dtypes
+
+    a, b = (each.astype(ml_dtypes.bfloat16).astype("float32") for each in feed.values())
+    np.testing.assert_array_equal(plain, 2 * a)
+    right = np.maximum(0.5 * (a @ (b.T if transposed else b)), 0)
+    np.testing.assert_allclose(found, right, rtol=1e-5, atol=1e-5)
+    assert "# matmul" in sources(exe, main) and "oneDNN" in sources(exe, main)
+
+
+def warned(folder, match):
+    config = inference.Config(folder)
+    config.enable_mkldnn_bfloat16()
+    with pytest.warns(RuntimeWarning, match=match):
+        served = inference.create_predictor(config)._serving.served
+    assert "cast" not in [op.type for op in served.program.global_block().ops]
+
+
+def test_a_warning_says_that_onednn_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(onednn, "load", lambda: None)
+    warned(
+        save(tmp_path), "enable_mkldnn_bfloat16: the model runs in float32: bfloat16 needs oneDNN"
+    )
+
+
+@needs_bfloat16
+def test_a_warning_says_that_bfloat16_is_slower(tmp_path, monkeypatch):
+    monkeypatch.setattr(onednn, "gains_from_bfloat16", lambda: False)
+    warned(save(tmp_path), "enable_mkldnn_bfloat16: .* its products take longer in bfloat16")
+
+
+@needs_bfloat16
+def test_a_warning_says_that_numpy_has_no_bfloat16(tmp_path, monkeypatch):
+    def missing():
+        raise DTypeError("bfloat16 needs the package ml_dtypes")
+
+    folder = save(tmp_path)
+    monkeypatch.setattr(dtypes, "bfloat16", missing)
+    warned(folder, "enable_mkldnn_bfloat16: .* bfloat16 needs the package ml_dtypes")
+
+
+@needs_bfloat16
+def test_what_is_faster_is_measured_once_a_process():
+    from fluidlite.backend.onednn.measured import gains_from_bfloat16
+
+    first = gains_from_bfloat16()
+    assert isinstance(first, bool) and gains_from_bfloat16() is first
