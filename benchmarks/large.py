@@ -9,17 +9,21 @@
 Each figure comes from a process of its own, with one thread; they take turns.  fluidlite runs twice
 with one folder of kernels: "cold" finds it empty, "warm" finds what the first one left.  "on JAX"
 is the same program on the backend "jax".
-Times are seconds of processor time, those of compilers that were started among them; "wall" are
-those that pass.  "pages" is what the system takes until the third step has ended, nearly all of it
-for memory that is touched for the first time.  With several rounds the least is shown.  Python has
-compiled all modules before, as it has those that pip installs; and memory has been used before: a
-virtual machine takes twenty times as long for what its host has taken back.
+Times are seconds of processor time; "wall" are those that pass.  "build" makes the net and its
+first values.  "plan" is what this thread takes in the ten steps to plan them, measured around what
+plans (:class:`Planning`): neither the steps' own work is in it nor compilers, which work beside
+them.  "compilers" are processes that were started, and other threads.  "pages" is what the system
+takes in the first three steps, nearly all of it for memory that is touched for the first time.
+"ten" has all of that, with the build.  With several rounds the least is shown.  Python has compiled
+all modules before, as it has those that pip installs; and memory has been used before: a virtual
+machine takes twenty times as long for what its host has taken back.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import resource
 import subprocess
@@ -27,6 +31,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +52,10 @@ CONTESTANTS = {
 }
 ON_ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 STEPS = 10
-COLUMNS = ("build", "first", "plan", "pages", "ten", "steady", "wall ten", "wall step", "MiB")
+COLUMNS = (
+    *("build", "plan", "first", "pages", "compilers", "ten", "steady"),
+    *("wall ten", "wall step", "MiB"),
+)
 TOUCHED = 4 << 30  #: bytes that are touched before each process
 
 Net = tuple[Any, Callable[..., Any], list[np.ndarray]]  # a net, what it computes, and what is fed
@@ -328,39 +337,90 @@ NETS: dict[str, Callable[[Words, bool], Net]] = {
 UPDATES = {"resnet50": "momentum", "bert_inference": ""}
 
 
-def processor_seconds() -> float:
-    """Of this process, and of processes that it started and that have ended."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+class Planning:
+    """The processor time of this thread in fluidlite's planning.
+
+    Functions that plan, and those within them that do a step's own work, are replaced by others
+    that say when they begin and end.
+    """
+
+    #: module, class or nothing, and function; and whether it plans
+    WATCHED = (
+        ("runtime.run_state", "RunState", "plan", True),
+        ("runtime.session", "", "function_for", True),
+        ("runtime.compile", "CompiledSegment", "_first_run", True),
+        ("runtime.compile", "", "_executed", False),
+        ("runtime.compile", "", "computed", False),
+        ("runtime.buffers", "Buffers", "_new", True),
+        ("runtime.executor", "", "bind", True),
+        ("backend.onednn.memory", "PrimitiveDescriptor", "__init__", True),
+        ("backend.onednn.memory", "Made", "__init__", True),
+        ("backend.commands", "CommandBuffer", "record", True),
+    )
+
+    def __init__(self, watches: bool) -> None:
+        self.seconds = 0.0 if watches else math.nan
+        self._plans, self._since = False, 0.0
+        for module, kind, name, plans in self.WATCHED if watches else ():
+            holder = import_module(f"fluidlite.{module}")
+            self._watch(getattr(holder, kind) if kind else holder, name, plans)
+
+    def _watch(self, holder: Any, name: str, plans: bool) -> None:
+        function = getattr(holder, name)
+
+        @wraps(function)
+        def watched(*given: Any, **named: Any) -> Any:
+            before = self._go_on(plans)
+            try:
+                return function(*given, **named)
+            finally:
+                self._go_on(before)
+
+        setattr(holder, name, watched)
+
+    def _go_on(self, plans: bool) -> bool:
+        """Plan from now on, or do something else; whether it planned before."""
+        now, before = time.thread_time(), self._plans
+        self.seconds += now - self._since if before else 0.0
+        self._plans, self._since = plans, now
+        return before
 
 
 def marked() -> np.ndarray:
-    """Seconds of processors, those of the system in this process, and those that pass."""
-    system = resource.getrusage(resource.RUSAGE_SELF).ru_stime
-    return np.array([processor_seconds(), system, time.perf_counter()])
+    """Seconds: of all processors, those of the system in this process, those of others than this
+    thread, and those that pass.
+    """
+    own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    everything = time.process_time() + children.ru_utime + children.ru_stime
+    others = everything - time.thread_time()
+    return np.array([everything, own.ru_stime, others, time.perf_counter()])
 
 
 def work(contestant: str, name: str, small: bool, steady: int) -> None:
     """Print the figures of a net as JSON."""
     to = Words(contestant)
     marks, losses = [marked()], []
+    planning = Planning(not to.is_torch and contestant != "on JAX")
     step = to.step(NETS[name], small, UPDATES.get(name, "adam"))
     marks.append(marked())
+    before = planning.seconds
     for _ in range(STEPS):
         losses.append(step())
         marks.append(marked())
+    plan = planning.seconds - before
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     later = [marked()]
     for _ in range(steady):
         step()
         later.append(marked())
     times, rest = np.diff(marks, axis=0), np.diff(later if steady else marks, axis=0)
-    usual, _, wall = np.median(rest[len(rest) // 2 :], axis=0)
-    (ten, _, ten_wall), pages = times.sum(axis=0), times[:4, 1].sum()
-    plan = max(0.0, times[2:4, 0].sum() - 2 * usual)
-    found = (*times[:2, 0], plan, pages, ten, usual, ten_wall, wall, most)
+    usual, _, _, wall = np.median(rest[len(rest) // 2 :], axis=0)
+    ten, _, _, ten_wall = times.sum(axis=0)
+    (build, first), pages = times[:2, 0], times[1:4, 1].sum()
+    compilers = times[1:, 2].sum()
+    found = (build, plan, first, pages, compilers, ten, usual, ten_wall, wall, most)
     figures = dict(zip(COLUMNS, map(float, found), strict=True))
-    print(json.dumps({"figures": figures, "times": times[:, 0].tolist(), "losses": losses}))
+    print(json.dumps({"figures": figures, "times": times.tolist(), "losses": losses}))
 
 
 def measured(
@@ -417,7 +477,7 @@ def row(name: str, args: argparse.Namespace) -> list[str]:
                 best[contestant] = {key: min(figures[key], known[key]) for key in COLUMNS}
     lines = []
     for contestant, figures in best.items():
-        cells = "".join(f"{figures[key]:10.2f}" for key in COLUMNS[:-1])
+        cells = "".join(f"{figures[key]:10.2f}" for key in COLUMNS[:-1]).replace("nan", "  -")
         ratios = ""
         if "torch" in best and contestant != "torch":
             pairs = [(figures[key], best["torch"][key]) for key in ("ten", "steady", "MiB")]
