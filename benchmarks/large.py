@@ -349,7 +349,7 @@ class Planning:
         ("runtime.run_state", "RunState", "plan", True),
         ("runtime.session", "", "function_for", True),
         ("runtime.compile", "CompiledSegment", "_first_run", True),
-        ("runtime.compile", "", "_executed", False),
+        ("runtime.compile", "", "executed", False),
         ("runtime.compile", "", "computed", False),
         ("runtime.buffers", "Buffers", "_new", True),
         ("runtime.executor", "", "bind", True),

@@ -290,7 +290,8 @@ class CompiledSegment:
         observed, order, is_put_off = Observation(), self.order, self._is_put_off()
         left = order[self._first_late :] if defers and not is_put_off else []
         forms = untouched(left)
-        recording = None if self._command_functions is None else Recording(self._command_functions)
+        records = self._command_functions is not None and not is_put_off
+        recording = Recording(self._command_functions) if records else None
         watched = {} if watch is None else self._watched(watch.kind)
         held = {v.number: env[name] for name, v in self._inputs.items()}
         rooms: dict[Any, Any] = {}
@@ -303,16 +304,17 @@ class CompiledSegment:
                 taken, results = executed(instruction, self._xp, held, rooms, draw)
             if recording is not None:
                 recording.note(index, instruction, taken, [array for _, array in results])
-            observed.note(results, [(v, held.get(v.number)) for v in instruction.inputs])
+            if not is_put_off:  # else another plan's first run looks
+                observed.note(results, [(v, held.get(v.number)) for v in instruction.inputs])
             held.update((value.number, array) for value, array in results)
             if watch is not None and index in watched:
                 watch.hook(index, *[held[v.number] for v in watched[index]])
             for value in dead:
                 held.pop(value.number, None)
-        #: results that share no memory with anything else
-        self.fresh: set[str] = {name for name, v in self._outputs.items() if is_fresh(v, observed)}
         pending = None
         if not is_put_off:
+            #: results that share no memory with anything else
+            self.fresh: set[str] = {n for n, v in self._outputs.items() if is_fresh(v, observed)}
             self._write(observed, dying, recording)
             if left and self.late is not None:
                 pending = PendingUpdates(self.late, held)

@@ -70,12 +70,21 @@ class PlanNote:
             return None
         notes = kept_notes()
         if notes is not None and not self._key:
-            digest = blake2b(repr(self._shapes).encode(), digest_size=16)
-            for step in self._steps:
-                about = step.op.type, step.op.inputs, step.op.outputs
-                digest.update(repr(about).encode("utf-8", "surrogatepass"))
-            self._key = digest.hexdigest()
+            self._key = _digest_of(self._steps, self._shapes)
         return notes
+
+
+def _digest_of(steps: Iterable[Step], shapes: Any) -> str:
+    """What tells steps and shapes from others, in all processes."""
+    digest = blake2b(repr(shapes).encode(), digest_size=16)
+    for step in steps:
+        parts = [step.op.type]
+        for slots in (step.op.inputs, step.op.outputs):
+            for slot, names in slots.items():
+                parts += (slot, str(len(names)), *names)
+            parts.append("")
+        digest.update("\0".join(parts).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def _numbers(text: str) -> list[int]:

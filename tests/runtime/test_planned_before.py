@@ -183,3 +183,19 @@ def test_a_note_holds_numbers_alone(later_process, monkeypatch, text, was_planne
     COMPILER.get().cache.note(made._key, text)
     later_process()
     assert (note().was_planned, note().thread_counts) == (was_planned, counts)
+
+
+def test_steps_are_told_apart_by_their_operators_and_names(later_process):
+    def step(type, **slots):
+        op = SimpleNamespace(type=type, inputs=slots, outputs={"Out": ("y",)})
+        return SimpleNamespace(op=op, body=None)
+
+    steps = [
+        step("scale", X=("a", "b")),
+        step("scale", X=("a",), b=()),
+        step("scale", X=("b", "a")),
+        step("relu", X=("a", "b")),
+    ]
+    keys = {planned_before.PlanNote([each] * 20, "shapes")._key for each in steps}
+    again = {planned_before.PlanNote([each] * 20, "shapes")._key for each in steps}
+    assert len(keys) == 4 and again == keys

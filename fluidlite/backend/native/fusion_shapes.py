@@ -127,4 +127,4 @@ def _kind_of(value: Any) -> Any:
     number = None
     if value.constant is not None and value.size == 1:
         number = repr(value.constant.reshape(()).item())
-    return tuple(value.shape), value.stored[0], str(value.dtype), value.kind, number
+    return tuple(value.shape), value.stored[0], value.dtype, value.kind, number

@@ -33,7 +33,7 @@ def product_source(
     """
     rows, depth = (x[1], x[0]) if product.transpose_x else (x[0], x[1])
     columns = y[0] if product.transpose_y else y[1]
-    if str(dtype) not in ("float32", "float64") or min(rows, columns) < 2 or depth < 1:
+    if dtype.char not in "fd" or min(rows, columns) < 2 or depth < 1:
         return None
     if rows * columns * depth * dtype.itemsize > MOST:
         return None
@@ -48,7 +48,7 @@ class _Product:
     def __init__(self, product: MatrixProduct, sizes: tuple[int, int, int], dtype: Any) -> None:
         self._product = product
         self._rows, self._depth, self._columns = sizes
-        self._type, self._item = C_TYPES[str(dtype)], dtype.itemsize
+        self._type, self._item = C_TYPES[dtype], dtype.itemsize
 
     def written(self) -> Iterator[str]:
         """The lines of the functions for the only block and behind it."""

@@ -264,7 +264,7 @@ class KernelLoops:
         )
         combined, scratch_at = [], len(self._inputs)
         for k, (node, _, over) in enumerate(nest.totals):
-            kind = "double" if over == "all" else C_TYPES[str(node.dtype)]
+            kind = "double" if over == "all" else C_TYPES[node.dtype]
             length = 1 if over == "all" else nest.columns
             step = -(-length * (8 if over == "all" else 4) // 64) * 64
             place = f"DATA(args, {scratch_at}) + {offset}"
@@ -275,7 +275,7 @@ class KernelLoops:
                 f"  for (i64 b = 1; b < blocks; b++) for (i64 c = 0; c < {length}; c++)",
                 f"    sum{k}[c] += (({kind} *)({place} + b * {step}))[c];",
             ]
-            own = C_TYPES[str(node.dtype)]
+            own = C_TYPES[node.dtype]
             combined.append(
                 f"  const {own} total{k}[1] = {{({own})sum{k}[0]}};"
                 if over == "all"
@@ -311,12 +311,12 @@ class KernelLoops:
         yield "  int bad = 0;"
         for k, node in enumerate(self._inputs):
             if f"a{k}[" in text:
-                kind = C_TYPES[str(node.dtype)]
+                kind = C_TYPES[node.dtype]
                 yield f"  const {kind} *{alone}a{k} = (const {kind} *)DATA(args, {k});"
         first = len(self._inputs) + bool(self._totals)
         for k, node in enumerate(self._outputs):
             if f"o{k}[" in text:
-                kind = C_TYPES[str(node.dtype)]
+                kind = C_TYPES[node.dtype]
                 yield f"  {kind} *{alone}o{k} = ({kind} *)DATA(args, {first + k});"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ...errors import FluidError
 from ...ground.dtypes import Kind
 from ...opdef.interpreter import ArrayBackend, Eval
@@ -15,7 +17,7 @@ _EVAL = Eval(ArrayBackend("native", XP))
 #: what a kernel raises that asks more of an array than a symbol has
 _REFUSALS = (Untraceable, FluidError, TypeError, AttributeError, ValueError, KeyError, IndexError)
 #: element types that C has
-KNOWN = frozenset({"float32", "float64", "int32", "int64", "bool", "uint8"})
+KNOWN = frozenset(map(np.dtype, ("float32", "float64", "int32", "int64", "bool", "uint8")))
 
 
 class TracedResults:
@@ -35,7 +37,7 @@ def is_plain(spec: Any) -> bool:
     """Whether elements of a value can be worked on."""
     return (
         spec.kind is Kind.LOD_TENSOR
-        and str(spec.dtype.dtype) in KNOWN
+        and spec.dtype.dtype in KNOWN
         and all(type(n) is int and n > 0 for n in spec.shape)
     )
 

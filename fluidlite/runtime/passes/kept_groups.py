@@ -92,7 +92,7 @@ class _Key:
         if value.constant is not None and value.size == 1:
             number = value.constant.reshape(()).item()
         readers = [self._places.get(user) for user in value.users]
-        like = value.shape, str(value.dtype), int(value.kind), self._layout(value.layout)
+        like = value.shape, value.dtype.char, int(value.kind), self._layout(value.layout)
         return (*like, value.constant is None, number, value.is_output, readers)
 
     def _layout(self, layout: Any) -> Any:
