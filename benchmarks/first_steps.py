@@ -1,5 +1,5 @@
 """Time to the first step, to the tenth, and to the first with generated kernels: with an empty
-cache, and in a second process; and what ten later steps take there.
+cache, and in a second process; what ten later steps take there, and the ratio of both tens.
 
     python benchmarks/first_steps.py [--only lenet] [--small] [--write]
 
@@ -62,19 +62,33 @@ def one(name: str, small: bool, patience: float) -> None:
     print(first * 1e3, ten * 1e3, native * 1e3, steps, usual * 1e3)
 
 
+def measured(folder: str, cache: str, *options: str) -> list[float]:
+    """What a process finds out: see :func:`one`.
+
+    Args:
+        folder: takes the bytecode of modules, as installing a package does.
+        cache: takes kernels.
+        options: of this script.
+    """
+    env = {**os.environ, "FLUIDLITE_CACHE": os.path.join(folder, cache)}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    env["PYTHONPYCACHEPREFIX"] = os.path.join(folder, "modules")
+    command = [sys.executable, __file__, *options]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=env)
+    return [float(number) for number in done.stdout.split()]
+
+
 def row(name: str, small: bool, patience: float) -> str:
-    """A row of the table, of two processes that share a cache."""
+    """A row of the table, of two processes that share a cache; one before them reads modules."""
     columns = f"{name:<16}"
-    command = [sys.executable, __file__, "--one", name, "--patience", str(patience)]
-    command += ["--small"] if small else []
-    with tempfile.TemporaryDirectory() as cache:
+    options = ["--one", name, "--patience", str(patience), *(["--small"] if small else [])]
+    with tempfile.TemporaryDirectory() as folder:
+        measured(folder, "other", "--one", name, "--patience", "0", "--small")
         for _ in ("cold", "warm"):
-            env = {**os.environ, "FLUIDLITE_CACHE": cache}
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=env)
-            first, ten, native, steps, usual = map(float, done.stdout.split())
+            first, ten, native, steps, usual = measured(folder, "kernels", *options)
             said = f"{native:10.0f}{steps:8.0f}" if native else f"{'-':>10}{'-':>8}"
             columns += f"{first:10.1f}{ten:10.1f}{said}"
-    return f"{columns}{usual:10.1f}"
+    return f"{columns}{usual:10.1f}{ten / usual:8.1f}"
 
 
 def main() -> None:
@@ -95,7 +109,7 @@ def main() -> None:
         f"{'':<16}{'nothing in the cache':>38}{'a second process':>38}".rstrip(),
         f"{'step':<16}"
         + f"{'first':>10}{'ten':>10}{'native':>10}{'steps':>8}" * 2
-        + f"{'later':>10}",
+        + f"{'later':>10}{'ratio':>8}",
     ]
     print("\n".join(lines), flush=True)
     for name in args.only:
