@@ -108,7 +108,7 @@ class CommandSequence:
     def fallback(
         self, status: int, given: tuple[Any, ...], buffers: Sequence[Any]
     ) -> tuple[Any, ...]:
-        """Run the instructions where their buffer was not run, and record it.
+        """Record the instructions where their buffer was not run, and run it; else run them.
 
         Args:
             status: what running the buffer gave.
@@ -139,39 +139,58 @@ class CommandSequence:
             raise RuntimeError(f"a library refused one of the commands {titles}: status {status}")
         values = [*self.inputs, *self.outputs, *self.strided]
         held = {v.number: array for v, array in zip(values, given, strict=True)}
-        commands = [self._ran(index, held, buffers) for index in self.indexes]
-        real = [c for index, c in zip(self.indexes, commands) if index not in self.views]
-        arrays = {id(array) for array in given}
-        if status == Status.NOT_RECORDED and None not in real and len(arrays) == len(given):
-            buffers[self.buffer].record(real, given, (first, last), self.functions.primitive)
+        alone = len({id(array) for array in given}) == len(given)
+        if status == Status.NOT_RECORDED and alone:
+            commands = [self._command(index, held, buffers) for index in self.indexes]
+            real = [c for index, c in zip(self.indexes, commands) if index not in self.views]
+            if None not in real:
+                buffers[self.buffer].record(real, given, (first, last), self.functions.primitive)
+                return self.fallback(self.run(given, buffers[self.buffer]), given, buffers)
+        for index in self.indexes:
+            self._run_alone(index, held, buffers)
         return given
 
-    def _ran(
+    def _command(
         self, index: int, held: dict[int, Any], buffers: Sequence[Any]
     ) -> NativeCommand | None:
-        """Run an instruction: what it is in a command buffer."""
+        """What an instruction is in a command buffer; its results have their arrays then."""
+        taken, targets = self._arrays_of(index, held, buffers)
+        return None if targets is None else as_command(self._order[index], (*taken, *targets))
+
+    def _run_alone(self, index: int, held: dict[int, Any], buffers: Sequence[Any]) -> None:
+        """Run an instruction."""
+        taken, targets = self._arrays_of(index, held, buffers)
+        kernel = self._order[index].kernel
+        if targets is None or kernel is None:
+            return
+        found = kernel.function(*taken, out=targets[0] if len(targets) == 1 else tuple(targets))
+        arrays = found if type(found) is tuple else (found,)
+        for target, made in zip(targets, arrays, strict=True):
+            if made is not target:
+                np.copyto(target, made)
+
+    def _arrays_of(
+        self, index: int, held: dict[int, Any], buffers: Sequence[Any]
+    ) -> tuple[list[Any], list[Any] | None]:
+        """What an instruction takes, and the arrays that its results have from here on; None in
+        place of these where it only shows what it takes.
+        """
         instruction, placement = self._order[index], self._placements[index]
         kernel = instruction.kernel
         assert kernel is not None
         taken = [None if v is None else _array(v, held) for v in instruction.operands]
         if index in self.views:
             shown = kernel.function(*taken)
-            first = instruction.results[0].number
-            held[first] = shown[0] if type(shown) is tuple else shown
-            return None
+            held[instruction.results[0].number] = shown[0] if type(shown) is tuple else shown
+            return taken, None
         if placement.scratch is not None:
             taken.append(buffers[placement.scratch])
         targets = [
             buffers[target] if type(target) is int else held[v.number]
             for v, target in zip(instruction.results, placement.targets, strict=True)
         ]
-        found = kernel.function(*taken, out=targets[0] if len(targets) == 1 else tuple(targets))
-        arrays = found if type(found) is tuple else (found,)
-        for value, target, made in zip(instruction.results, targets, arrays, strict=True):
-            if made is not target:
-                np.copyto(target, made)
-            held[value.number] = target
-        return as_command(instruction, (*taken, *targets))
+        held.update((v.number, target) for v, target in zip(instruction.results, targets))
+        return taken, targets
 
 
 def _is_writable(array: Any) -> bool:
