@@ -366,24 +366,25 @@ class EagerCall(PreparedCall):
         arrays: list[Any] = []
         key: list[Any] = []
         edges: list[Any] = []
-        first: Any = None
-        mask = 0
-        for k, t in enumerate(ins):
-            edge = None
+        first = versions = None
+        mask, bit = 0, 1
+        for t in ins:
+            edge, a = None, t
             if isinstance(t, TensorRecord):
+                a = t.array
                 if first is None:
                     first = t
                 if not t.stop:
                     edge = t if t.origin is None else t.origin
-                    mask |= 1 << k
-                t = t.array
+                    mask |= bit
+                if t.version:
+                    versions = True
             elif isinstance(t, Operand):
                 return None
-            arrays.append(t)
+            bit <<= 1
+            arrays.append(a)
             edges.append(edge)
-            key.append(
-                None if t is None else (getattr(t, "shape", None), getattr(t, "dtype", None))
-            )
+            key.append((a.shape, a.dtype) if type(a) is _ndarray else _key(a))
         plan = prepared.plans.get(tuple(key))
         if plan is None or plan.places_of is None or first is None:
             return None
@@ -403,7 +404,8 @@ class EagerCall(PreparedCall):
         pullback = plan.pullbacks.get(mask) or plan.pullback(mask)
         saved = [ins[place] if form is None else form for place, form in pullback.keeps]
         kept = {slot: outs[slot] for slot in pullback.keeps_out}
-        node = GradNode(pullback, tuple(edges), saved, _versions(saved), kept, *caller(3))
+        versions = _versions(saved) if versions else None
+        node = GradNode(pullback, tuple(edges), saved, versions, kept, *caller(3))
         if thread.packing is not None:
             thread.packing(node, cls)
         for slot in tensors:

@@ -54,10 +54,12 @@ class _Rows:
         """Write a piece of rows that is normalised, its means and its variances: what the operators
         compute, bit by bit.
         """
-        np.divide(np.add.reduce(rows, axis=1), self.size, out=mean)
+        np.divide(np.add.reduce(rows, 1, out=mean), self.size, out=mean)
         np.subtract(rows, mean[:, None], out=y)
-        np.divide(np.add.reduce(np.multiply(y, y), axis=1), self.size, out=variance)
-        np.divide(y, np.sqrt(variance + self.epsilon)[:, None], out=y)
+        np.add.reduce(np.multiply(y, y), 1, out=variance)
+        np.divide(variance, self.size, out=variance)
+        deviation = variance + self.epsilon
+        np.divide(y, np.sqrt(deviation, out=deviation)[:, None], out=y)
 
     def through(self, g: Any, normal: Any, sums: Any, products: Any, inverse: Any) -> None:
         """Make the cotangent of rows of that of the normalised ones.
@@ -85,9 +87,11 @@ def layer_norm(op: Any, X: Spec, Scale: Spec | None, Bias: Spec | None) -> Prepa
         rows = x.reshape(r.shape)
         result, y = r.new(out, X.shape)
         mean, variance = np.empty(r.count, r.dtype), np.empty(r.count, r.dtype)
-        for some in r.pieces:
-            part = y[some]
-            r.normalise(rows[some], part, mean[some], variance[some])
+        cut = [(rows, y, mean, variance)]
+        if len(r.pieces) > 1:
+            cut = [(rows[s], y[s], mean[s], variance[s]) for s in r.pieces]
+        for of_rows, part, *of_part in cut:
+            r.normalise(of_rows, part, *of_part)
             if scale is not None:
                 np.multiply(part, scale, out=part)
             if bias is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
 from .. import unique_name
+from ..dygraph.capture import value as taken_up
 from ..eager.parameter import parameter_of
 from ..eager.tensor import Tensor
 from ..errors import ArgumentError
@@ -23,6 +24,7 @@ from ..symbolic import appending, calls_append, in_program
 from .casting import CastLayer
 
 T = TypeVar("T", Tensor, Variable)
+_NOTHING: Mapping[str, Any] = {}
 
 #: what begins weights, and biases, of which users say nothing; None for the layers' own ways
 first_values: state.StateSlot[tuple[Any, Any]] = state.slot("first values", lambda: (None, None))
@@ -98,6 +100,9 @@ class Layer(CastLayer):
         return state.training.get() is self.training
 
     def __getattr__(self, name: str) -> Any:
+        found = self.__dict__.get("own_parameters", _NOTHING).get(name)
+        if found is not None:  # what the other way finds first, spelled out
+            return in_program(taken_up(found))
         return in_program(super().__getattr__(name))
 
     def sublayers(self, include_self: bool = False) -> list[Any]:
