@@ -13,6 +13,8 @@ from ..errors import ArgumentError, UnsupportedError
 from ..opdef.prepared import KernelLibrary
 from . import numpy_
 
+#: elements of the largest value of a kernel of oneDNN; below it NumPy is as fast
+SMALLEST_OF_ONEDNN = 1 << 12
 _CHOICES = ("numpy", "onednn", "native", "auto")
 # read at their first use
 _ONEDNN, _JAX = "fluidlite.backend.onednn", "fluidlite.backend.jax_"
@@ -57,9 +59,8 @@ def kernel_libraries() -> list[Callable[[Any], KernelLibrary | None]]:
         raise ArgumentError(
             f"expected FLUIDLITE_KERNELS to be one of {', '.join(_CHOICES)}, got {chosen!r}"
         )
-    alone = import_module(_PIECES).open_library
     if chosen == "numpy":
-        return [alone]
+        return [import_module(_PIECES).open_library]
     native = import_module(_NATIVE)
     if chosen == "native":
         if native.description() is None:
@@ -68,15 +69,24 @@ def kernel_libraries() -> list[Callable[[Any], KernelLibrary | None]]:
                 'one, or pip install "fluidlite[jit]", or set it to auto or numpy'
             )
         return [partial(native.open_library, waits=True)]
-    onednn = import_module(_ONEDNN)
-    if chosen == "onednn" and onednn.description() is None:
+    if chosen == "onednn" and import_module(_ONEDNN).description() is None:
         raise UnsupportedError(
             "FLUIDLITE_KERNELS asks for oneDNN, which is not installed: "
             'pip install "fluidlite[fast]" (Linux on x86-64), or set it to auto or numpy'
         )
-    opens: Callable[[Any], KernelLibrary | None] = partial(
-        onednn.open_library, everywhere=chosen == "onednn"
-    )
-    if chosen == "auto":
-        return [opens, partial(native.open_library, waits=False), alone]
-    return [opens, alone]
+    opens = partial(_open_onednn, everywhere=chosen == "onednn")
+    if chosen == "auto" and import_module(_COMPILER).COMPILER.get().version:
+        return [opens, partial(native.open_library, waits=False)]
+    return [opens, import_module(_PIECES).open_library]
+
+
+def _open_onednn(graph: Any, everywhere: bool) -> KernelLibrary | None:
+    """What oneDNN offers for a graph; its modules are read where a value is large enough."""
+    if not everywhere and all(
+        value.size < SMALLEST_OF_ONEDNN
+        for instruction in graph
+        for value in (*instruction.inputs, *instruction.results)
+    ):
+        return None
+    library: KernelLibrary | None = import_module(_ONEDNN).open_library(graph, everywhere)
+    return library

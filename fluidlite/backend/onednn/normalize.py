@@ -9,6 +9,7 @@ import numpy as np
 
 from ...opdef.prepared import Epilogues, KernelDeclined, Offer, Prepared
 from ...opdef.spec import flat, normal_axis
+from .. import SMALLEST_OF_ONEDNN
 from .library import BACKWARD, INFERENCE, TRAINING
 from .memory import (
     FLOAT,
@@ -23,7 +24,7 @@ from .memory import (
     row_major,
 )
 from .norms import Rule, bounded, made_by, measured, norm_of, require
-from .offers import HIGH, LOW, SMALLEST, Layouts, OneDnnKernels, held, serves, whole
+from .offers import HIGH, LOW, Layouts, OneDnnKernels, held, serves, whole
 
 SOURCE, TARGET, MEAN, VARIANCE, SCALE, SHIFT, WORKSPACE = 1, 17, 49, 50, 51, 52, 64
 SOURCE_BACK, TARGET_BACK, SCALE_BACK, SHIFT_BACK = 129, 145, 255, 256
@@ -264,7 +265,7 @@ def batch_norm_grad(
 
 
 def _cost_of_layer_norm(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
-    return HIGH if instruction.operands[0].size < SMALLEST else LOW
+    return HIGH if instruction.operands[0].size < SMALLEST_OF_ONEDNN else LOW
 
 
 @serves("layer_norm", cost=_cost_of_layer_norm)

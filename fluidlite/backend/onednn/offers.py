@@ -17,10 +17,10 @@ from ...ground.dtypes import DType
 from ...kernels import threads
 from ...kernels.tuning import ThreadTuner
 from ...opdef.prepared import Epilogues, KernelLibrary, Offer, Prepared
+from .. import SMALLEST_OF_ONEDNN
 from .library import Library, NotDone
 from .memory import ContextFactory, ExecutionContext, Form, Layout, Primitive, new, plain, reorder
 
-SMALLEST = 1 << 12  #: elements of the largest value of a kernel; below it NumPy is as fast
 #: operations of a product for which several threads of the library are worth while, and elements of
 #: a parameter for whose step by Adam they are
 LARGE, LARGE_STEP = 1 << 22, 1 << 15
@@ -78,7 +78,7 @@ def is_worth_loading(instruction: Any, everywhere: bool) -> bool:
     """Whether the library may have something for an instruction: it works on float32."""
     values = (*instruction.inputs, *instruction.results)
     return instruction.op.type in _worth_loading and any(
-        v.dtype == DType.FP32.dtype and (everywhere or v.size >= SMALLEST) for v in values
+        v.dtype == DType.FP32.dtype and (everywhere or v.size >= SMALLEST_OF_ONEDNN) for v in values
     )
 
 

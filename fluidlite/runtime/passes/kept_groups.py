@@ -18,7 +18,7 @@ from ..graph import Instruction
 from ..value import Value
 
 FORM = 2  #: of the keys; another one where groups are found in another way
-FEWEST = 16  #: instructions of a graph from which on groups are kept
+FEWEST = 8  #: instructions of a graph from which on groups are kept
 
 
 class KeptGroup(NamedTuple):
