@@ -114,16 +114,17 @@ def test_weights_are_stored_in_bfloat16(tmp_path):
 
 
 @needs_bfloat16
-def test_what_is_not_finite_stays_so(tmp_path, monkeypatch):
+@pytest.mark.parametrize("groups", [1, 3])
+def test_what_is_not_finite_stays_so(groups, tmp_path, monkeypatch):
     monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
 
     def make():
         x = fluid.data("x", [None, 3, 12, 12], "float32")
-        x = layers.conv2d(x, 16, 3, padding=1, act="relu")
-        return layers.conv2d(x, 16, 1)
+        x = layers.conv2d(x, 15, 3, padding=1, groups=groups, act="relu")
+        return layers.tanh(layers.conv2d(x, 15, 3, groups=5 * groups))
 
     folder, x = save(tmp_path, make), X.copy()
-    x[0, 1, 3, 4], x[1, 0, 2, 2] = np.nan, np.inf
+    x[0, 1, 3, 4], x[1, 0, 2, 2], x[1, 2, 9, 9] = np.nan, np.inf, -np.inf
     right, found = (run(folder, here, x)[0] for here in (False, True))
     np.testing.assert_array_equal(np.isnan(found), np.isnan(right))
     is_finite = np.isfinite(right)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from ...opdef.prepared import Epilogues, Offer, Prepared
+from ...opdef.prepared import Epilogues, KernelDeclined, Offer, Prepared
 from . import memory
 from .convolution import ConvolutionGeometry
 from .library import BFLOAT16, NotDone
@@ -28,6 +28,7 @@ from .offers import Layouts, OneDnnKernels, serves_bfloat16, whole
 from .post_ops import KEEPS_ZERO, LINEAR
 
 TYPES = (BFLOAT16, BFLOAT16)
+EXPONENT, SIGN = 0x7F80, 0x8000  #: bits; those of the exponent are set where a number is not finite
 FUSED = ["to_bfloat16", "from_bfloat16"]  #: epilogues that round a result
 
 
@@ -95,6 +96,7 @@ def _offer(
     shape: Sequence[int],
     lie: tuple[Any, Any, Any],
     fused: int,
+    is_padded: bool,
 ) -> Offer:
     """A kernel of a value in bfloat16, a stored weight, a bias and what post-ops read.
 
@@ -105,12 +107,16 @@ def _offer(
         shape: of the array that it writes.
         lie: the layouts of the value, of those of the result's shape, and of the result.
         fused: how many epilogues are computed.
+        is_padded: whether a sum has an odd number of terms: they are multiplied in pairs, and what
+            stands behind the last is multiplied with a zero.
     """
     primitive, packed = kernel
     shape = tuple(shape)
 
     def run(x: Any, weight: Any, *rest: Any, out: Any = None) -> Any:
         *others, context = rest
+        if is_padded and not _is_finite(x):
+            raise KernelDeclined("a number that is not finite would be multiplied by a zero")
         out = whole(out, shape)
         bits = packed.at(context, weight)
         primitive.at(context)(x, bits, *map(memory.plain, others), out)
@@ -137,6 +143,8 @@ def convolution(
     conv = NarrowConvolution(onednn, instruction, operands, TYPES, epilogues)
     behind = PostProcessing(conv.posts, conv.layouts)
     count, target = len(conv.posts), conv.target
+    depth = operands[1].shape[1]
+    is_padded = depth % 2 == 1
 
     def made(rounded: RoundedForm | None) -> Offer:
         out = conv.plain_out if rounded is None else rounded.layout
@@ -148,9 +156,16 @@ def convolution(
         lie = conv.source, like, target if rounded is None else out
         fused = len(conv.added) + count + (0 if rounded is None else len(FUSED))
         read = [*operands, *conv.added, *behind.values]
-        return _offer(onednn, read, kernel, shape, lie, fused)
+        return _offer(onednn, read, kernel, shape, lie, fused, is_padded)
 
     return _rounded_where_it_can(made, _rounded_behind(onednn, conv.chain[count:]))
+
+
+def _is_finite(numbers: Any) -> bool:
+    """Whether numbers of bfloat16 have none that is infinite or no number."""
+    # as whole numbers those below zero are the largest without a sign, and below zero with one
+    bits = numbers.view("uint16")
+    return bool(bits.max() < SIGN + EXPONENT and bits.view("int16").max() < EXPONENT)
 
 
 def _rounded_where_it_can(made: Any, rounded: RoundedForm | None) -> Offer:
@@ -173,6 +188,7 @@ def product(
     factor = float(dot.geometry.factor)
     first = [] if factor == 1.0 else [("eltwise", LINEAR, factor, KEEPS_ZERO)]
     behind, count = PostProcessing(dot.posts, dot.layouts, first), len(dot.posts)
+    is_padded = dot.weight.sizes[0] % 2 == 1
 
     def made(rounded: RoundedForm | None) -> Offer:
         out: Any = Layout(onednn.library, dot.form)
@@ -185,6 +201,7 @@ def product(
         shape = dot.geometry.shape if target is None else target.shape
         lie = dot.source, [None for _ in behind.values], target
         fused = count + (0 if rounded is None else len(FUSED))
-        return _offer(onednn, [*operands, *behind.values], kernel, shape, lie, fused)
+        read = [*operands, *behind.values]
+        return _offer(onednn, read, kernel, shape, lie, fused, is_padded)
 
     return _rounded_where_it_can(made, _rounded_behind(onednn, dot.chain[count:]))
