@@ -25,6 +25,9 @@ def admit(ops: Iterable[Operator]) -> None:
         ForeignEffectError: some came from a file or from bytes and have effects outside of the
             scope that nobody allowed.
     """
+    ops = list(ops)
+    if not any(map(_is_doubtful, {op.type: op for op in ops}.values())):
+        return
     places = list(places_in(ops))
     unknown = unknown_in(places)
     if unknown:
@@ -36,6 +39,14 @@ def admit(ops: Iterable[Operator]) -> None:
     refused = [d for p in places if (d := deed_of(p)) is not None and d.is_refused]
     if refused:
         raise ForeignEffectError(_refusal(refused))
+
+
+def _is_doubtful(op: Operator) -> bool:
+    """Whether operators of a type have to be looked at one by one: they may be unknown, have
+    effects, or drive blocks of others.
+    """
+    known = op.definition
+    return known is None or known.effect is not None or bool(known.block_attributes)
 
 
 def _refusal(refused: list[Deed]) -> str:

@@ -31,6 +31,7 @@ class GeneratedSource:
         #: what the source refers to, by name
         self.names: dict[str, Any] = dict(asarray=np.asarray, ndarray=np.ndarray, empty=np.empty)
         self._functions: dict[int, str] = {}
+        self._remarks: dict[Any, str] = {}
         #: numbers of values that one function makes, or is given, and another one reads
         self._crossing = _crossing(assigned)
         self._places = {number: place for place, number in enumerate(assigned.donated)}
@@ -100,7 +101,7 @@ class GeneratedSource:
             lines = self._with_kernel(index, instruction, placement, operands)
         else:
             lines = self._with_operator(index, instruction, operands)
-        lines[0] += _remark(instruction)
+        lines[0] += self._remark(instruction)
         dead = [v for v in placement.dead if placement.lets_go or v.number in self._crossing]
         if dead:
             lines.append(f"del {', '.join(map(self._value, dead))}")
@@ -220,6 +221,20 @@ class GeneratedSource:
         yield f"late = ({', '.join(arguments)},)"
         yield f"if not B[{sequence.buffer}].is_recorded: record(B[{sequence.buffer}])"
 
+    def _remark(self, it: Instruction) -> str:
+        """What an instruction does, the user's line, and the library, as a comment."""
+        callsite = None if it.origin is None else it.origin.op.callsite
+        key = it.op.type, it.variant, it.phase, it.library, callsite
+        remark = self._remarks.get(key)
+        if remark is None:
+            parts = [it.title]
+            if callsite is not None:
+                parts.append(str(callsite).rpartition("/")[2])
+            if it.library:
+                parts.append(it.library)
+            remark = self._remarks[key] = f"  # {python_comment(', '.join(parts))}"
+        return remark
+
     def _value(self, value: Value) -> str:
         number = value.number
         if value.constant is None:
@@ -237,17 +252,6 @@ class GeneratedSource:
         if isinstance(value, list):
             return f"[{', '.join(self._operand(v) for v in value)}]"
         return self._value(value)
-
-
-def _remark(instruction: Instruction) -> str:
-    """What an instruction does, the user's line, and the library, as a comment."""
-    parts = [instruction.title]
-    callsite = None if instruction.origin is None else instruction.origin.op.callsite
-    if callsite is not None:
-        parts.append(str(callsite).rpartition("/")[2])
-    if instruction.library:
-        parts.append(instruction.library)
-    return f"  # {python_comment(', '.join(parts))}"
 
 
 def _crossing(assigned: BufferAssignment) -> set[int]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,43 @@ from ..opdef.interpreter import kernel_of
 from ..opdef.rank_table import RankTable
 from .shared_lod import Lods, has_rows, shared_lod
 
+_NOTHING: frozenset[str] = frozenset()
+_ABSENT: Any = (None,)
+
+
+class DirectForm:
+    """What direct calls have in common whose operators are of one type, with the same slots.
+
+    Args:
+        op: one of these operators.
+        instance: its definition and attributes.
+    """
+
+    def __init__(self, op: Operator, instance: Op) -> None:
+        self.kernel, self.slots, draws = kernel_of(instance, "numpy")
+        fluid, takes = instance.fluid, instance.input_slots
+        gives = {name: s for name, s in instance.output_slots.items() if name not in fluid.idle}
+        #: the slots of the outputs
+        self.outputs: list[str] = [slot for slot in op.outputs if slot in gives]
+        #: whether such an operator is a plain call of a kernel
+        self.is_plain_call: bool = (
+            self.kernel is not None
+            and not draws
+            and type(instance).lods is Op.lods
+            and not any(gives[slot].many for slot in self.outputs)
+        )
+        #: of what the kernel takes the slot, whether that is an output, and whether it has a list
+        self.reads: list[tuple[str, bool, bool]] = [
+            (slot, not op.inputs.get(slot), slot in takes and takes[slot].many)
+            for slot in self.slots
+        ]
+        self.updates: list[str] = [slot for slot in fluid.updates if slot in op.outputs]
+        #: whether the sequences of results follow from what the kernel takes
+        self.shares_lod: bool = set(self.slots).issuperset(set(op.inputs).difference(fluid.unread))
+        #: slots that take values with their sequences
+        self.ragged: frozenset[str] = frozenset(s.name for s in instance.inputs if s.ragged)
+        self.has_one: bool = len(instance.outputs) == len(self.outputs) == 1
+
 
 @dataclass(slots=True, eq=False)
 class DirectCall:
@@ -22,43 +58,41 @@ class DirectCall:
 
     kernel: Any  #: of the operator
     op: Op
-    slots: Sequence[str]  #: those that the kernel takes
-    shares_lod: bool  #: whether the sequences of results follow from these slots
+    form: DirectForm
     operands: list[Any]  #: names, tuples of them for list slots, None for what is absent
     updates: frozenset[str]  #: names that need not have been written
     outputs: list[tuple[str, str]]  #: pairs of a slot and a name
-    _is_plain: bool = field(init=False)  #: whether each operand is one name that has been written
-    _ragged: frozenset[str] = field(init=False)  #: slots that take values with their sequences
-    _only: str | None = field(init=False)  #: the name of the output, where there is only one
-
-    def __post_init__(self) -> None:
-        self._is_plain = all(type(n) is str and n not in self.updates for n in self.operands)
-        self._ragged = frozenset(slot.name for slot in self.op.inputs if slot.ragged)
-        self._only = self.outputs[0][1] if len(self.op.outputs) == len(self.outputs) == 1 else None
+    _is_plain: bool  #: whether each operand is one name that has been written
+    _only: str | None  #: the name of the output, where there is only one
 
     @classmethod
-    def of(cls, op: Operator, instance: Op) -> DirectCall | None:
-        """The call of an operator; None where it is no plain call of a kernel."""
-        kernel, reads, draws = kernel_of(instance, "numpy")
-        if kernel is None or draws or type(instance).lods is not Op.lods:
+    def of(cls, op: Operator, instance: Op, form: DirectForm) -> DirectCall | None:
+        """The call of an operator; None where it is no plain call of a kernel.
+
+        Args:
+            op: the operator.
+            instance: its definition and attributes.
+            form: of its type and slots.
+        """
+        if not form.is_plain_call:
             return None
-        slots = {
-            slot.name: slot for slot in instance.outputs if slot.name not in instance.fluid.idle
-        }
-        outputs = [(slot, names[0]) for slot, names in op.outputs.items() if slot in slots]
-        lists = any(slots[slot].many for slot, _ in outputs)
-        if lists or EMPTY in op.output_arg_names or EMPTY in op.input_arg_names:
-            return None
+        reads, writes = op.inputs, op.outputs
+        for slots in (reads, writes):
+            for names in slots.values():
+                if EMPTY in names:
+                    return None
         operands: list[Any] = []
-        for slot in reads:
-            names = op.inputs.get(slot) or op.outputs.get(slot) or (None,)
-            many = slot in instance.input_slots and instance.input_slots[slot].many
+        is_plain = True
+        updates = _NOTHING
+        if form.updates:
+            updates = frozenset(writes[slot][0] for slot in form.updates)
+        for slot, is_output, many in form.reads:
+            names = (writes if is_output else reads).get(slot) or _ABSENT
             operands.append(tuple(names) if many else names[0])
-        updates = frozenset(
-            op.outputs[slot][0] for slot in instance.fluid.updates if slot in op.outputs
-        )
-        shares = set(reads).issuperset(set(op.inputs).difference(instance.fluid.unread))
-        return cls(kernel, instance, reads, shares, operands, updates, outputs)
+            is_plain = is_plain and not many and names is not _ABSENT and names[0] not in updates
+        outputs = [(slot, writes[slot][0]) for slot in form.outputs]
+        only = outputs[0][1] if form.has_one else None
+        return cls(form.kernel, instance, form, operands, updates, outputs, is_plain, only)
 
     def run(self, xp: Any, env: dict[str, Any]) -> bool:
         """Compute the outputs into the environment.
@@ -124,15 +158,15 @@ class DirectCall:
             KeyError: a value is missing, or is one that needs more than the kernel.
         """
         values: list[Any] = []
-        for slot, names in zip(self.slots, self.operands, strict=True):
+        for slot, names in zip(self.form.slots, self.operands, strict=True):
             if names is None:
                 values.append(None)
                 continue
             operands = [env[name] for name in names] if type(names) is tuple else [env.get(names)]
             for k, operand in enumerate(operands):
-                if type(operand) is LoDTensor and self.shares_lod:
+                if type(operand) is LoDTensor and self.form.shares_lod:
                     lods.setdefault(slot, [()] * len(operands))[k] = operand.offsets
-                    if slot not in self._ragged:
+                    if slot not in self.form.ragged:
                         operands[k] = operand.data
                 elif type(operand) not in _DIRECT and names not in self.updates:
                     raise KeyError
@@ -143,7 +177,7 @@ class DirectCall:
         """An output with the sequences that it takes over."""
         if type(value) is LoDTensor:
             return value
-        given = dict(zip(self.slots, values, strict=True))
+        given = dict(zip(self.form.slots, values, strict=True))
         lod = shared_lod(self.op, self.outputs[number][0], 0, given, lods)
         return LoDTensor(value, lod) if lod and has_rows(value, lod) else value
 

@@ -92,6 +92,7 @@ class Lowering(Interpreter):
         #: the numbers of the passes through blocks that the step is part of
         self._turns: tuple[int, ...] = ()
         self._unrolled = 0
+        self._has_arrays = graph.around is not None  # whether there may be arrays of tensors
         self.typed_ops: TypedOps = TypedOps()
 
     @contextmanager
@@ -219,6 +220,7 @@ class Lowering(Interpreter):
         op = step.instance
         if step.loss is not None and step.loss in env and env[step.loss].size != 1:
             raise Unsupported("a loss of several elements")
+        self._has_arrays = self._has_arrays or op.is_control or op.type in _MAKING_ARRAYS
         if op.is_control:
             self._unroll(step, env)
             return
@@ -233,7 +235,7 @@ class Lowering(Interpreter):
             raise Unsupported(f"{error.args[0]!r} may not be written") from None
         for slot, name in step.updates:
             ins[slot] = env.get(name)
-        if op.type in _MAKING_ARRAYS or any(map(_is_array, ins.values())):
+        if self._has_arrays and (op.type in _MAKING_ARRAYS or any(map(_is_array, ins.values()))):
             self._on_arrays(op, ins, step, env)
             return
         outs = self.apply(op, ins, step.want)
@@ -394,6 +396,5 @@ def _is_large(typed: TypedOp) -> bool:
 def _array_of(value: Any) -> Any:
     if value is None or isinstance(value, list):
         return None if value is None else [_array_of(each) for each in value]
-    if value.constant is not None:
-        return value.constant
-    return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    known = value.constant
+    return np.broadcast_to(np.zeros((), value.dtype), value.shape) if known is None else known

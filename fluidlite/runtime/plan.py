@@ -29,7 +29,7 @@ from .ownership import reusable
 from .ragged import ragged_names
 from .reader_steps import ReaderSteps, readers_first
 from .segment import Segment, segments_in, segments_of, source_of
-from .step import Step, loss_seeded_by
+from .step import Step, StepForm, loss_seeded_by
 
 if TYPE_CHECKING:
     from .buffers import Footprint
@@ -71,8 +71,9 @@ class BlockPlan:
         if block.idx:
             outer = {n for both in touched for names in both for n in names} - set(block.vars)
         keep = {*keep, *losses, *self.saved, *outer}
+        forms: dict[Any, StepForm] = {}
         self.steps: list[Step] = [
-            Step(op, both, free, _body(op, read_by_gradients, ragged))
+            Step(op, both, free, _body(op, read_by_gradients, ragged), forms)
             for op, both, free in zip(
                 self.ops, touched, last_mentions([(*r, *w) for r, w in touched], keep), strict=True
             )

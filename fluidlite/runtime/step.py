@@ -23,7 +23,7 @@ from ..opdef.diagnostics import WarnsOfInput
 from ..opdef.interpreter import Eval
 from ..opdef.sequences import lengths_text
 from ..opdef.spec import Spec, size_of
-from .direct import DirectCall
+from .direct import DirectCall, DirectForm
 from .shared_lod import Lods, has_rows, shared_lod
 
 if TYPE_CHECKING:
@@ -47,6 +47,46 @@ def is_empty_array(op: Operator, name: str) -> bool:
     )
 
 
+class StepForm:
+    """What steps have in common whose operators are of one type, with the same slots.
+
+    Args:
+        op: one of these operators.
+        instance: its definition and attributes.
+    """
+
+    def __init__(self, op: Operator, instance: Op) -> None:
+        takes, gives, fluid = instance.input_slots, instance.output_slots, instance.fluid
+        # A file's operator may have slots that its definition lacks: it runs without them.
+        #: slots that are read, and whether they are list slots
+        self.inputs: list[tuple[str, bool]] = [
+            (slot, takes[slot].many)
+            for slot in op.inputs
+            if slot in takes and slot not in fluid.unread
+        ]
+        #: the same of slots that are written
+        self.outputs: list[tuple[str, bool]] = [
+            (slot, gives[slot].many)
+            for slot in op.outputs
+            if slot in gives and slot not in fluid.idle
+        ]
+        self.updates: list[str] = [slot for slot in fluid.updates if op.outputs.get(slot)]
+        self.want: frozenset[str] = frozenset(op.outputs)
+        self.direct: DirectForm = DirectForm(op, instance)
+
+    @classmethod
+    def of(cls, op: Operator, instance: Op, known: dict[Any, StepForm]) -> StepForm:
+        """The form of a step; one of those that are known, if it is among them."""
+        inputs, outputs = op.inputs, op.outputs
+        if () in inputs.values() or () in outputs.values():
+            return cls(op, instance)
+        key = type(instance), *inputs, None, *outputs
+        form = known.get(key)
+        if form is None:
+            form = known[key] = cls(op, instance)
+        return form
+
+
 class Step:
     """One operator, bound to the names it reads and writes.
 
@@ -55,6 +95,7 @@ class Step:
         touched: the names that it reads, and those that it writes.
         free: names that nothing reads any more after it.
         body: the steps of the block that it drives, where it does.
+        forms: those of other steps, which it shares; its own is added.
     """
 
     __slots__ = (
@@ -82,25 +123,21 @@ class Step:
         touched: tuple[Sequence[str], Sequence[str]],
         free: list[str],
         body: BlockPlan | None = None,
+        forms: dict[Any, StepForm] | None = None,
     ) -> None:
         self.op: Operator = op
         self.reads, self.writes = touched
         self.instance = instance = op.instance()
-        takes, gives = instance.input_slots, instance.output_slots
-        # A file's operator may have slots that its definition lacks: it runs without them.
+        form = StepForm.of(op, instance, {} if forms is None else forms)
+        inputs, outputs = op.inputs, op.outputs
         self.inputs: list[tuple[str, Names, bool]] = [
-            (slot, names, takes[slot].many)
-            for slot, names in op.inputs.items()
-            if slot in takes and slot not in instance.fluid.unread
+            (slot, inputs[slot], many) for slot, many in form.inputs
         ]
         self.outputs: list[tuple[str, Names, bool]] = [
-            (slot, names, gives[slot].many)
-            for slot, names in op.outputs.items()
-            if slot in gives and slot not in instance.fluid.idle
+            (slot, outputs[slot], many) for slot, many in form.outputs
         ]
-        updated = [slot for slot in instance.fluid.updates if op.outputs.get(slot)]
-        self.updates: list[tuple[str, str]] = [(slot, op.outputs[slot][0]) for slot in updated]
-        self.want: frozenset[str] = frozenset(op.outputs)
+        self.updates: list[tuple[str, str]] = [(slot, outputs[slot][0]) for slot in form.updates]
+        self.want: frozenset[str] = form.want
         self.free: list[str] = free
         self.body: BlockPlan | None = body
         #: the loss whose gradient the operator begins
@@ -109,7 +146,9 @@ class Step:
         #: whether the operator has to be asked what is doubtful; once it has said so, no more
         self.warns_of_input: bool = isinstance(instance, WarnsOfInput)
         self.direct: DirectCall | None = (
-            DirectCall.of(op, instance) if takes_any and not self.warns_of_input else None
+            DirectCall.of(op, instance, form.direct)
+            if takes_any and not self.warns_of_input
+            else None
         )
 
     def run(self, f: Eval, env: Environment, checked: bool = False) -> None:

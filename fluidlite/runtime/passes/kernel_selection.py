@@ -94,6 +94,8 @@ class _Selection:
         """By number of a value read, the layouts that a library may take it in without a copy; only
         that of plain arrays where it exists in those of other libraries.
         """
+        if not self._versions:
+            return {value.number: [None] for value in instruction.inputs}
         layouts: dict[int, list[Any]] = {}
         for value in instruction.inputs:
             versions = self._versions.get(value.number, {None: value})
