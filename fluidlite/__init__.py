@@ -37,6 +37,7 @@ _provide(
 _provide("predictors of models", partial(import_module, f"{__name__}.inference.analysis"))
 _provide("sparse forms of tensors", partial(import_module, f"{__name__}.paddle.sparse.creation"))
 _provide("operations on sparse tensors", partial(import_module, f"{__name__}.paddle.sparse"))
+_provide("models of ONNX in files", partial(import_module, f"{__name__}.onnx.contents"))
 _provide("files of tensors", partial(import_module, f"{__name__}.io.streams"))
 _provide(
     "models in the form of paddle 2.6",

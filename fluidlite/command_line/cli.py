@@ -28,7 +28,7 @@ _INSPECTING, _CHANGING = "inspect.commands", "transform.commands"
 #: the modules are read when their commands are called
 COMMANDS = {
     "show": CommandEntry("what a file or a folder is, and its program", "command_line.showing"),
-    "scan": CommandEntry("what a program would do; runs nothing", "command_line.showing"),
+    "scan": CommandEntry("what a program would do; runs nothing", "command_line.scanning"),
     "vars": CommandEntry("the variables in a file or a folder", "command_line.variables"),
     "convert": CommandEntry("the same in another format", "command_line.converting"),
     "draw": CommandEntry("a picture of a program", _INSPECTING),

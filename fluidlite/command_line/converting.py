@@ -13,13 +13,14 @@ from ..ground.advice import SHAPES, Advice
 from ..ground.console import say
 from ..ground.options import PATH, add_repeated, end_with
 from ..inspect.sequence_options import add_sequences, lengths_of, zeros_in_sequences
+from ..io.any_file import ONNX_ENDING, read_file
 from ..io.contents import Contents, read, saved_names
 from ..io.conversion import checked_format, left_out, write_contents
 from ..io.inference import inference_program
 from ..ir.analysis import fed_names
 from ..onnx import export as export_onnx
 from ..onnx import load as load_onnx
-from ..onnx.contents import ENDING, contents_of, read_file
+from ..onnx.contents import contents_of
 from ..onnx.model import OPSET
 from ..scope import Scope
 from ..transform.saved_models import is_source
@@ -66,7 +67,7 @@ def _convert(given: argparse.Namespace) -> None:
 
 def _for_a_model(advice: Advice, path: str) -> str:
     """Advice in words of the command, with the sizes that a model is fed."""
-    if advice is not SHAPES or path.endswith(ENDING):
+    if advice is not SHAPES or path.endswith(ONNX_ENDING):
         return advice.shell
     fed = _fed(path, ())
     sizes = {name: ",".join("2" if n < 0 else str(n) for n in fed[name]) for name in fed}
@@ -83,7 +84,7 @@ def _write_converted(given: argparse.Namespace) -> None:
         return
     sites = False if given.strip else None
     wanted = checked_format(given.target, given.to)
-    if given.source.endswith(ENDING):
+    if given.source.endswith(ONNX_ENDING):
         contents = _from_onnx(given, wanted)
     else:
         contents = read(given.source)
@@ -100,7 +101,7 @@ def _source(given: argparse.Namespace) -> dict[str, Any]:
     feeds: dict[str, Any] | None = dict(map(_shape, given.shape)) or None
     if given.sequences:
         feeds = {**_fed(given.source, given.sequences), **(feeds or {})}
-    if not given.source.endswith(ENDING):
+    if not given.source.endswith(ONNX_ENDING):
         return dict(source=given.source, feeds=feeds)
     model = load_onnx(given.source, feeds=feeds, scope=Scope())
     ends = dict(feeds=feeds or model.feeds, fetches=model.fetches)

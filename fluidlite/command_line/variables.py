@@ -12,8 +12,8 @@ from ..ground.console import say
 from ..ground.options import PATH
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
+from ..io.any_file import read_file
 from ..io.contents import Contents
-from ..onnx.contents import read_file
 
 
 def add_vars(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from ..ground.missing_names import answer
 from ..ground.public_names import list_given_names
 from ..ground.tracebacks import api_boundaries
+from ..ir.highlight import show as show
 from .correspondence import Correspondence as Correspondence
 from .correspondence import correspondence as correspondence
 from .debugging import Debugger as Debugger
@@ -18,7 +19,6 @@ from .exports import to_dot as to_dot
 from .exports import to_mermaid as to_mermaid
 from .exports import to_networkx as to_networkx
 from .gradcheck import gradcheck as gradcheck
-from .highlight import show as show
 from .html import to_html as to_html
 from .memory import Timeline as Timeline
 from .memory import memory_timeline as memory_timeline

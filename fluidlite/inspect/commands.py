@@ -23,13 +23,13 @@ from ..ground.options import add_repeated, end_with
 from ..ground.quantities import quantity
 from ..ground.quoting import printable
 from ..ground.values import LoDTensor, SelectedRows
+from ..io.any_file import read_file
 from ..io.arrays import write_npz
 from ..io.contents import Contents, read
 from ..ir.analysis import fed_names
 from ..ir.foreign import allowed
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..onnx.contents import read_file
 from ..opdef.effect import KINDS
 from ..runtime.executor import Executor
 from ..scope import Scope

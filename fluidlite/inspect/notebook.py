@@ -10,6 +10,7 @@ from typing import Any
 from ..ground.quoting import markup, python_comment
 from ..ground.values import on_host
 from ..ir.block import Block
+from ..ir.highlight import spans
 from ..ir.operator import Operator
 from ..ir.program import Program
 from ..ir.text import SECTIONS, operator_text, variable_text
@@ -18,7 +19,6 @@ from ..runtime.plan import Plan
 from ..scope import Scope
 from .folding import VISIBLE
 from .graph import role_of
-from .highlight import spans
 from .html import to_html
 from .memory import memory_timeline
 from .operators import explain

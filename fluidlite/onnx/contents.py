@@ -1,25 +1,20 @@
-"""What is in a file, models of ONNX among them."""
+"""Models of ONNX as what files hold."""
 
 from __future__ import annotations
 
-from ..io.contents import Contents, read
+from ..io.contents import Contents
 from ..scope import Scope
 from .loading import Imported, load
 
-ENDING = ".onnx"
 
-
-def read_file(path: str) -> Contents:
-    """What :func:`fluidlite.io.read` gives, of a model of ONNX, too.
-
-    Args:
-        path: as of that; the ending ``.onnx`` says that it is one.
+def read_contents(path: str) -> Contents:
+    """What a file of a model of ONNX holds.
 
     Raises:
         UnsupportedError: nodes of it have no form here: all of them.
         FileError: it cannot be read; says why.
     """
-    return contents_of(path, load(path, scope=Scope())) if path.endswith(ENDING) else read(path)
+    return contents_of(path, load(path, scope=Scope()))
 
 
 def contents_of(path: str, model: Imported) -> Contents:

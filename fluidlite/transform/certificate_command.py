@@ -10,8 +10,8 @@ from ..errors import ArgumentError, FileError, GradientCheckError, UsageError
 from ..ground.console import complain, say, say_json
 from ..ground.files import write_text
 from ..ground.options import end_with
+from ..io.any_file import read_file
 from ..io.contents import read
-from ..onnx.contents import read_file
 from .certificate import ONES, Certificate
 from .certification import certify, check_certificate
 

@@ -19,11 +19,11 @@ from ..ground.files import read_text
 from ..ground.options import end_with
 from ..ground.quantities import quantity
 from ..ground.quoting import printable
+from ..io.any_file import read_file
 from ..io.contents import saved_names
 from ..ir.literal import ELEMENT_TYPES
 from ..ir.program import Program
 from ..ir.variable import Variable
-from ..onnx.contents import read_file
 from .applying import apply_patch
 from .attribute_values import set_attributes
 from .checking import (

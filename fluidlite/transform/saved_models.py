@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import FileError, FileFormatError, UsageError
 from ..ground.files import Transaction, inside
 from ..ground.values import LoDTensor, SelectedRows
+from ..io.any_file import ONNX_ENDING, read_file
 from ..io.contents import COMBINED, Contents, saved_names
 from ..io.conversion import checked_format, write_contents
 from ..io.inference import append_fetch_ops, prepend_feed_ops
@@ -20,13 +21,13 @@ from ..io.variables import write_variables
 from ..ir.program import Program
 from ..ir.text import program_text
 from ..onnx import export, load
-from ..onnx.contents import ENDING, contents_of, read_file
+from ..onnx.contents import contents_of
 from ..proto.state import MODELS, stem_of
 from ..scope import Scope
 
 _TEXT = "program text"
 _WITH_PROGRAM = ("program", "separate", "text")
-_ENDINGS = f".pdmodel, .txt, {ENDING}"
+_ENDINGS = f".pdmodel, .txt, {ONNX_ENDING}"
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def read_model(path: str) -> SavedModel:
     Raises:
         FileError: it cannot be read, or holds no program; says why.
     """
-    if path.endswith(ENDING):
+    if path.endswith(ONNX_ENDING):
         model = load(path, scope=Scope())
         contents = contents_of(path, model)
         served = model.program.clone()
@@ -160,7 +161,10 @@ def check_target(target: str, sources: Sequence[SavedModel]) -> None:
             f"{target} lies in the folder of {crowded.path}, whose files are found by being alone "
             "there; write it elsewhere"
         )
-    if not target.endswith(ENDING) and checked_format(target, None, _ENDINGS) not in _WITH_PROGRAM:
+    if (
+        not target.endswith(ONNX_ENDING)
+        and checked_format(target, None, _ENDINGS) not in _WITH_PROGRAM
+    ):
         raise UsageError(
             f"{target!r} has no room for a program; name a folder/, a .pdmodel, .txt or .onnx file"
         )
@@ -179,7 +183,7 @@ def write_model(model: SavedModel, target: str) -> str:
     Raises:
         ArgumentError, FileError: the target has no room for it, or cannot be written.
     """
-    if target.endswith(ENDING):
+    if target.endswith(ONNX_ENDING):
         return str(export(model.program, target, scope=model.scope()))
     wanted = checked_format(target, None, _ENDINGS)
     kind, values = model.contents.kind, dict(model.values)
@@ -199,7 +203,7 @@ def check_in_place(model: SavedModel) -> None:
             f"{model.path} is a program of Paddle 3, a form that is read and not written; write "
             "the changed one in the form of Paddle 2 or as a text: -o NAME.pdmodel, or -o NAME.txt"
         )
-    if model.contents.files is None and not model.path.endswith(ENDING):
+    if model.contents.files is None and not model.path.endswith(ONNX_ENDING):
         raise UsageError(
             f"{model.path} ({model.contents.kind}) holds more than a program and its values; write "
             "the changed one elsewhere: -o folder/"

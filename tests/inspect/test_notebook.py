@@ -9,7 +9,7 @@ import pytest
 
 import fluidlite as fluid
 from fluidlite.inspect import show
-from fluidlite.inspect.highlight import spans
+from fluidlite.ir.highlight import spans
 from fluidlite.runtime.plan import Plan
 
 from specimens import evil, lenet, loop

@@ -9,10 +9,10 @@ from typing import Any, TextIO
 
 from ..ground.console import say
 from ..ground.quoting import encodable
-from ..ir.effects import unknown_types
-from ..ir.program import Program
-from ..ir.text import program_text
 from ..opdef.definition import unknown_text
+from .effects import unknown_types
+from .program import Program
+from .text import program_text
 
 _COLOURS = {
     "comment": "dim",
