@@ -104,9 +104,8 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collection_finish():
     """What there is by now stays, so that later searches for garbage leave it out."""
-    gc.enable()
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_protocol(item, nextitem):

@@ -15,7 +15,6 @@ import re
 import shlex
 import sys
 import types
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,8 @@ import pytest
 
 from fluidlite.command_line.cli import main as fluid_main
 from fluidlite.runtime.bound import SWITCHES_AT_JUMPS
+
+from pages import compiled, python_blocks, split
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -34,69 +35,13 @@ PICTURES = sorted(ROOT.glob("docs/pictures/**/*.*"))
 LARGEST = 50_000  # bytes of a picture
 DEFINITIONS = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-DRAWS = re.compile(r"^(import|from) matplotlib", re.MULTILINE)
-MARK = re.compile(r"<!-- (no-run|needs \w+) -->")
 PICTURE = re.compile(r"\]\((?:\.\./|docs/)?pictures/([^)]+)\)")
-FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>```+|~~~+) *(?P<language>[\w+-]*)[^\n]*$")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
 IMAGE = re.compile(r"!\[[^\]]*\]\(<?([^)\s>]+)>?(?: \"[^\"]*\")?\)")
 
 every_page = pytest.mark.parametrize(
     "page", PAGES, ids=[page.relative_to(ROOT).as_posix() for page in PAGES]
 )
-
-
-@dataclass(frozen=True)
-class CodeBlock:
-    language: str
-    line: int  # of the first line of code, from 1
-    code: str
-    mark: str = ""  # what the comment before it says
-
-    @property
-    def runs(self):
-        return self.mark != "no-run"
-
-    @property
-    def missing(self):
-        """Whether it needs a package that is not installed: what the mark names, or matplotlib."""
-        wanted = [self.mark.removeprefix("needs ")] if self.mark.startswith("needs ") else []
-        wanted += ["matplotlib"] * bool(DRAWS.search(self.code))
-        return not all(map(importlib.util.find_spec, wanted))
-
-
-def split(text):
-    """The fenced blocks of a page, and its other lines with fenced ones left blank."""
-    blocks, prose, opened, mark = [], [], None, ""
-    for number, line in enumerate(text.splitlines(), 1):
-        fence = FENCE.match(line)
-        if opened is None and fence:
-            opened, start, code = fence, number + 1, []
-            prose.append("")
-        elif opened is None:
-            prose.append(line)
-            if line.strip():
-                found = MARK.fullmatch(line.strip())
-                mark = found[1] if found else ""
-        elif fence and fence["ticks"].startswith(opened["ticks"]) and not fence["language"]:
-            blocks.append(CodeBlock(opened["language"], start, "\n".join(code) + "\n", mark))
-            opened, mark = None, ""
-            prose.append("")
-        else:
-            code.append(line.removeprefix(opened["indent"]))
-            prose.append("")
-    assert opened is None, f"the block opened in line {start - 1} is not closed"
-    return blocks, prose
-
-
-def python_blocks(page):
-    blocks, _ = split(page.read_text(encoding="utf-8"))
-    return [block for block in blocks if block.language in ("python", "py", "pycon")]
-
-
-def compiled(block, page):
-    """The block as code whose tracebacks show the page's own lines."""
-    return compile("\n" * (block.line - 1) + block.code, str(page), "exec", dont_inherit=True)
 
 
 def check_session(source, names, title, filename, line):

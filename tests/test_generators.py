@@ -18,6 +18,8 @@ import fluidlite
 from fluidlite.ground import quoting
 from fluidlite.ir import literal
 
+from sources import garbage_waits, tree_of
+
 PACKAGE = Path(fluidlite.__file__).parent
 #: what begins or ends a constant part of a text that is source
 MARKS = re.compile(
@@ -71,11 +73,12 @@ KNOWN = {
 
 
 @functools.cache
+@garbage_waits()
 def trees():
     """The modules of the package that write source."""
     found = {}
     for path in PACKAGE.rglob("*.py"):
-        name, tree = path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text("utf-8"))
+        name, tree = path.relative_to(PACKAGE).as_posix(), tree_of(path)
         if name != "quoting.py" and (name.startswith(WHOLE) or any(map(writes, ast.walk(tree)))):
             found[name] = tree
     return found

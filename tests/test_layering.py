@@ -7,7 +7,6 @@ and see what the tool does not.  All but the last read sources and import nothin
 import ast
 import configparser
 import functools
-import gc
 import graphlib
 import importlib.util
 import re
@@ -17,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from sources import garbage_waits
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "fluidlite"
@@ -223,9 +224,8 @@ def named_imports_of(module):
 @pytest.fixture(scope="module", autouse=True)
 def searches_for_garbage_wait():
     """The trees of all sources stay: each search among them would take longer than to read one."""
-    gc.disable()
-    yield
-    gc.enable()
+    with garbage_waits():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_docs import compiled, python_blocks
+
+from pages import compiled, python_blocks
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "tutorial" / "5-serving.md"
 ROW = [0.0] * 64

@@ -10,6 +10,8 @@ import functools
 import subprocess
 from pathlib import Path, PurePosixPath
 
+from sources import garbage_waits, tree_of
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "fluidlite"
 #: folders on Python's path while tests run, as setup.cfg has them
@@ -86,10 +88,11 @@ def _reached(file: Path) -> frozenset[str]:
 
 
 @functools.cache
+@garbage_waits()
 def _imports(file: Path) -> frozenset[str]:
     """The files of the repository that a file's import statements name."""
     modules: set[str] = set()
-    for node in ast.walk(ast.parse(_source(file))):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
             modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
