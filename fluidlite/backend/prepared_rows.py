@@ -339,12 +339,12 @@ def add_along(op: Any, Index: Spec, Updates: Spec) -> Prepared | None:
     axis = op.axis % Updates.ndim
     shape = (*Updates.shape[:axis], op.size, *Updates.shape[axis + 1 :])
     dtype = Updates.dtype.dtype
-    added, sizes = _changed("add_along", shape, axis, Index, Updates)
+    added, sizes = _changed("add_along", shape, axis, Index, Updates, _WITH_ZEROS)
 
     def run(index: Any, updates: Any, out: Any = None) -> Any:
         new = np.empty(shape, dtype) if out is None else out
-        new.fill(0)
-        if not added((index, updates, sizes, new)):
+        if not added((index, updates, updates, sizes, new)):
+            new.fill(0)
             with np.errstate(all="ignore"):
                 change_along_axis(new, index, updates, axis, True)
         return new
@@ -352,8 +352,12 @@ def add_along(op: Any, Index: Spec, Updates: Spec) -> Prepared | None:
     return Prepared(run, out=True, quiet=True)
 
 
+#: how what is changed along a dimension begins, as functions in C take it
+_AS_ANOTHER, _WITH_ZEROS = 1, 2
+
+
 def _changed(
-    name: str, shape: tuple[int, ...], axis: int, Index: Spec, Updates: Spec
+    name: str, shape: tuple[int, ...], axis: int, Index: Spec, Updates: Spec, begins: int
 ) -> tuple[Any, Any]:
     """A function in C that changes elements along a dimension, and the sizes that it takes.
 
@@ -362,12 +366,13 @@ def _changed(
         shape: of what is changed.
         axis: the dimension, counted from the first.
         Index, Updates: numbers along it, and what comes there.
+        begins: how it begins.
     """
     work, dtype = size_of(Index.shape), Updates.dtype.dtype
     kind = dtype.char if name == "add_along" else kind_of_size(dtype)
     kind = kind if kind in "fdil" else ""
     call = known_forms(name, kind, work, max(work, size_of(shape)), Index.dtype)
-    return call, sizes_of(*lists_along(shape, axis), 1)
+    return call, sizes_of(*lists_along(shape, axis), 1, begins)
 
 
 @prepares("put_along")
@@ -379,13 +384,14 @@ def put_along(op: Any, X: Spec, Index: Spec, Value: Spec) -> Prepared | None:
     if any(i != axis and m != n for i, (m, n) in enumerate(zip(Index.shape, X.shape))):
         return None
     name = "add_along" if op.adds else "set_along"
-    changed, sizes = _changed(name, X.shape, axis, Index, Value)
+    changed, sizes = _changed(name, X.shape, axis, Index, Value, _AS_ANOTHER)
+    shape, dtype = X.shape, X.dtype.dtype
 
     def run(x: Any, index: Any, value: Any, out: Any = None) -> Any:
-        new = np.empty(x.shape, x.dtype) if out is None else out
-        if new is not x:
-            np.copyto(new, x)
-        if not changed((index, value, sizes, new)):
+        new = np.empty(shape, dtype) if out is None else out
+        if not changed((index, value, x, sizes, new)):
+            if new is not x:
+                np.copyto(new, x)
             with np.errstate(all="ignore"):
                 change_along_axis(new, index, value, axis, op.adds)
         return new

@@ -388,8 +388,8 @@ def change_along_axis(out: Any, index: Any, updates: Any, axis: int, adds: bool)
     lists = out.size // (rows * across)
     parts = _parts(index.size, lists)
     if kind and kind in "fdil" and index.size >= LEAST:
-        arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(updates)
-        if _run(name, kind, (*arrays, sizes_of(rows, across, parts), out), parts):
+        arrays = np.ascontiguousarray(index, np.int64), np.ascontiguousarray(updates), out
+        if _run(name, kind, (*arrays, sizes_of(rows, across, parts, 0), out), parts):
             return
     need_below(index, rows)
     places = _places_along(index, lists, rows, across).reshape(-1)

@@ -68,6 +68,10 @@ def _holds_nan(value: Any) -> bool:
     return any(bool(np.isnan(a).any()) for a in numbers_in(value) if a.dtype.kind in "fc")
 
 
+#: the flag that says that runs look for values that are not finite
+NAN_INF = "FLAGS_check_nan_inf"
+
+
 def checks_nan_inf() -> bool:
     """Whether the flag says that runs look for values that are not finite."""
-    return bool(state.flag_values.get().get("FLAGS_check_nan_inf"))
+    return bool(state.flag_values.get().get(NAN_INF))

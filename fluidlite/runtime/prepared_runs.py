@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..compiler import CompiledProgram, program_and_feed
+from ..ground import state
 from ..ground.process_group import groups
 from ..ground.tracebacks import quick_api_boundary
 from ..ir.program import Program
@@ -16,7 +17,7 @@ from ..scope import Scope
 from .bound import bound_call
 from .executor_state import ExecutorState
 from .feeding import check_names
-from .finite import checks_nan_inf
+from .finite import NAN_INF, checks_nan_inf
 from .run import Run
 from .run_state import RunState, fetch_names
 
@@ -111,6 +112,7 @@ class PreparesRuns(ExecutorState):
     def _step(self, kept: KeptCall) -> Callable[[Mapping[str, Any]], list[Any]]:
         """What runs a program that is prepared: a function of its own, which is called at once."""
         program, scope = kept.asked.program, kept.asked.scope
+        profile, group, flags = active.get, groups.get, state.flag_values.get
 
         def step(feed: Mapping[str, Any]) -> list[Any]:
             if program.schedules:
@@ -119,9 +121,9 @@ class PreparesRuns(ExecutorState):
                 kept.revision == program.revision
                 and kept.changes == scope.revision
                 and type(feed) is dict
-                and not (self._key is None or self._check or self.profile or active.get())
-                and groups.get().size == 1
-                and not checks_nan_inf()
+                and not (self._key is None or self._check or self.profile or profile())
+                and group().size == 1
+                and not flags().get(NAN_INF)
             ):
                 found: list[Any] | None = kept.run(feed, kept.draw)
                 if found is not None:

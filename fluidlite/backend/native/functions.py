@@ -9,6 +9,7 @@ from typing import Any
 
 from ...kernels import threads
 from ..commands import Status
+from .built_in import built_in, lines_of_call
 from .compiler import COMPILER
 from .kernel import Kernel
 from .library import LONG
@@ -40,6 +41,7 @@ def kernel_of_function(
         f"int NAME_part(PyObject *args, i64 block) {{ return {call}; }}",
         "int NAME_end(PyObject *args) { return 0; }",
         *entries(count, written, blocks),
+        *lines_of_call(),
     ]
     return named(lines, written, 0, 1, 0)
 
@@ -94,8 +96,9 @@ class NativeFunctions:
         """
         key = name, kind
         kernel = self._known[key] if key in self._known else self._find(*key)
-        found = None if kernel is None else kernel.run_free if is_long else kernel.run
-        return found
+        if kernel is None or is_long:
+            return None if kernel is None else kernel.run_free
+        return built_in(kernel.library, self._source(*key).name)
 
     def _find(self, name: str, kind: str) -> Kernel | None:
         compiler = COMPILER.get()

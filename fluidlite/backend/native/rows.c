@@ -17,6 +17,9 @@ EACH int inside(const i64 *index, i64 count, i64 bound) {
   return !bad;
 }
 
+#define LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define TOGETHER 512 /* numbers of short lists that are looked at together */
+
 /* numbers, updates, (width, rows, parts) -> rows: each part changes some of the rows, so all of
    them add in the order of the numbers */
 #define OVER_ROWS(name, narrow, wide)                                                              \
@@ -127,11 +130,15 @@ static int take_along(PyObject *args, i64 block) {
   i64 rows = sizes[0], across = sizes[1], lists = elements(args, 1) / (rows * across);
   i64 count = elements(args, 0) / (lists * across);
   i64 first = lists * block / sizes[2], last = lists * (block + 1) / sizes[2];
+  i64 size = count * across, looked_at = first;
   for (i64 l = first; l < last; l++) {
-    const i64 *from = index + l * count * across;
+    const i64 *from = index + l * size;
     const T *list = values + l * rows * across;
-    T *to = out + l * count * across;
-    if (!inside(from, count * across, rows)) return DECLINED;
+    T *to = out + l * size;
+    if (l == looked_at) {
+      looked_at = LEAST(l + TOGETHER / (size + 1) + 1, last);
+      if (!inside(from, (looked_at - l) * size, rows)) return DECLINED;
+    }
     if (across == 1)
       for (i64 k = 0; k < count; k++) to[k] = list[from[k]];
     else
@@ -141,21 +148,29 @@ static int take_along(PyObject *args, i64 block) {
   return DONE;
 }
 
-/* numbers and updates [lists, count, across], (rows, across, parts) -> lists, changed at numbers;
-   where it declines, some of them are changed */
+/* numbers and updates [lists, count, across], lists, (rows, across, parts, how they begin: as they
+   are, as those, with zeros) -> lists, changed at numbers; where it declines, some are changed */
 #define ALONG(name, change)                                                                        \
   static int name(PyObject *args, i64 block) {                                                     \
-    const i64 *index = AT(0), *sizes = AT(2);                                                      \
+    const i64 *index = AT(0), *sizes = AT(3);                                                      \
     const T *updates = (const T *)DATA(args, 1);                                                   \
-    T *out = (T *)DATA(args, 3);                                                                   \
-    i64 rows = sizes[0], across = sizes[1], lists = elements(args, 3) / (rows * across);           \
+    T *out = (T *)DATA(args, 4);                                                                   \
+    i64 rows = sizes[0], across = sizes[1], lists = elements(args, 4) / (rows * across);           \
     i64 count = elements(args, 0) / (lists * across);                                              \
     i64 first = lists * block / sizes[2], last = lists * (block + 1) / sizes[2];                   \
+    i64 size = count * across, looked_at = first;                                                  \
     for (i64 l = first; l < last; l++) {                                                           \
-      const i64 *restrict from = index + l * count * across;                                       \
-      const T *restrict more = updates + l * count * across;                                       \
+      const i64 *restrict from = index + l * size;                                                 \
+      const T *restrict more = updates + l * size;                                                 \
       T *restrict list = out + l * rows * across;                                                  \
-      if (!inside(from, count * across, rows)) return DECLINED;                                    \
+      if (l == looked_at) {                                                                        \
+        looked_at = LEAST(l + TOGETHER / (size + 1) + 1, last);                                    \
+        if (!inside(from, (looked_at - l) * size, rows)) return DECLINED;                          \
+        const T *before = (const T *)DATA(args, 2) + l * rows * across;                            \
+        u64 bytes = (u64)((looked_at - l) * rows * across) * sizeof(T);                            \
+        if (sizes[3] == 1 && list != before) __builtin_memcpy(list, before, bytes);                \
+        if (sizes[3] == 2) __builtin_memset(list, 0, bytes);                                       \
+      }                                                                                            \
       if (across == 1)                                                                             \
         for (i64 k = 0; k < count; k++) list[from[k]] change more[k];                              \
       else                                                                                         \

@@ -13,13 +13,13 @@ from .source import KernelSource
 _TYPES = {"f": "float", "d": "double", "i": "unsigned", "l": "unsigned long long"}
 #: by function: how many arrays it takes, and which has the sizes and the number of parts
 _ARRAYS = {
-    **dict.fromkeys(("add_rows", "set_rows", "take_along", "add_along", "set_along"), (4, 2)),
+    **dict.fromkeys(("add_rows", "set_rows", "take_along"), (4, 2)),
     **dict.fromkeys(("max_rows", "min_rows"), (5, 2)),
     "sums_along": (3, 1),
     **dict.fromkeys(("take_rows", "segment_sum", "segment_mean", "segment_max"), (4, 2)),
     **dict.fromkeys(("segment_min", "segment_mean_slopes"), (4, 2)),
     **dict.fromkeys(("add_products", "segment_extreme_slopes"), (6, 4)),
-    "sum_rows": (5, 3),
+    **dict.fromkeys(("sum_rows", "add_along", "set_along"), (5, 3)),
     "replace_rows": (6, 3),
     "flat_places": (3, 1),
     "largest_of": (4, 1),

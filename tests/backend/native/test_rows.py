@@ -1,5 +1,6 @@
 """Kernels of rows and elements at numbers, held against NumPy's calls."""
 
+import sys
 from itertools import product
 
 import numpy as np
@@ -507,3 +508,25 @@ def test_numpys_sums_beyond_the_range_are_no_warnings(monkeypatch):
     for _ in range(4):
         added, summed = step(feed)
         assert np.isinf(added[0]).all() and np.isinf(summed[1:]).all()
+
+
+def test_a_built_in_function_says_what_that_of_ctypes_does(compiler):
+    functions = KERNELS.get()
+    kernel = functions._find("take_rows", "i")
+    run = functions.caller("take_rows", "i", False)
+    assert type(run) is type(len) and functions.caller("take_rows", "i", True) is kernel.run_free
+    x, index, out = np.ones((9, 5), "float32"), np.arange(7), np.empty((7, 5), "float32")
+    sizes = rows.sizes_of(5, 9, 1)
+    for given, status in (
+        ((index, x, sizes, out), 0),
+        ((index + 3, x, sizes, out), 1),
+        ((index, x.T, sizes, out), 2),
+        ((None, x, sizes, out), 2),
+    ):
+        assert run(given) == kernel.run(given) == status
+    held = sys.getrefcount(1)
+    for _ in range(10_000):
+        run((index + 3, x, sizes, out))
+    assert abs(sys.getrefcount(1) - held) < 1000
+    with pytest.raises(TypeError):
+        run()
