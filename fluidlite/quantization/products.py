@@ -69,6 +69,8 @@ class ProductRewriter:
         """The batch norm by statistics that stay which alone reads a convolution; None without."""
         if op.type not in CONVOLUTIONS:
             return None
+        if op.attr("data_format") == "NHWC" or op.input("Bias"):
+            return None  # the norm is not of its channels, or not of its sums alone
         reader = self._only_reader(op.output("Output")[0])
         return reader if reader is not None and _is_fixed_norm(reader) else None
 

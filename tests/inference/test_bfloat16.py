@@ -42,7 +42,7 @@ def net(data_format="NCHW"):
     return layers.fc(layers.fc(inner, 8, act="relu"), 4)
 
 
-def save(folder, make=net):
+def save(folder, make=net, channels=16):
     """Write a net with statistics that are not those at first."""
     main, startup, scope = fluid.Program(), fluid.Program(), fluid.Scope()
     main.random_seed = startup.random_seed = 7
@@ -54,7 +54,7 @@ def save(folder, make=net):
         for variable in main.list_vars():
             if variable.persistable and variable.name.startswith("batch_norm"):
                 tensor = scope.find_var(variable.name).get_tensor()
-                tensor.set(np.asarray(tensor) + np.arange(16, dtype="float32") / 20)
+                tensor.set(np.asarray(tensor) + np.arange(channels, dtype="float32") / 20)
         fluid.io.save_inference_model(str(folder), ["x"], [out], exe, main)
     return str(folder)
 
@@ -147,6 +147,29 @@ def test_values_that_others_read_stay_as_they_are(tmp_path, monkeypatch):
     folder = save(tmp_path, branches)
     (right, _), (found, _) = run(folder, False), run(folder, True)
     np.testing.assert_allclose(found, right, rtol=0, atol=8 * ROUNDING * np.abs(right).max())
+
+
+def normed(data_format="NCHW", **more):
+    """A convolution of one operator, with what else it reads, and a batch norm of dimension 1."""
+    shape = [None, 3, 12, 12] if data_format == "NCHW" else [None, 12, 12, 3]
+    x = fluid.data("x", shape, "float32")
+    for name, sizes in {"Filter": [16, 3, 3, 3], **more}.items():
+        uniform = fluid.initializer.Uniform(0.5, 1.0)
+        more[name] = layers.create_parameter(sizes, "float32", default_initializer=uniform)
+    block = fluid.default_main_program().global_block()
+    out = block.create_var(name="out", dtype="float32")
+    block.append_op("conv2d", {"Input": x, **more}, {"Output": out}, {"data_format": data_format})
+    return layers.batch_norm(out, is_test=True)
+
+
+@needs_bfloat16
+@pytest.mark.parametrize("data_format, more", [("NCHW", {"Bias": [16]}), ("NHWC", {})])
+def test_norms_that_scale_more_than_filters_stay(data_format, more, tmp_path):
+    folder = save(tmp_path, lambda: normed(data_format, **more), 16 if more else 10)
+    x = X if more else X.transpose(0, 2, 3, 1).copy()
+    (right, _), (found, predictor) = run(folder, False, x), run(folder, True, x)
+    np.testing.assert_allclose(found, right, rtol=0, atol=8 * ROUNDING * np.abs(right).max())
+    assert "batch_norm" in types_of(predictor)
 
 
 @needs_bfloat16
