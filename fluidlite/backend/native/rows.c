@@ -403,3 +403,47 @@ static int largest_of(PyObject *args, i64 block) {
   }
   return DONE;
 }
+
+/* how many elements of a short list come before each, of which equal ones stay in their order */
+#define RANKS(most)                                                                                \
+  EACH void ranks_of_##most(const T *list, i64 count, T sign, T *ranks) {                          \
+    T keys[most], numbers[most];                                                                   \
+    for (i64 k = 0; k < most; k++) {                                                               \
+      keys[k] = k < count ? sign * list[k] : (T)__builtin_inff();                                  \
+      numbers[k] = (T)k;                                                                           \
+      ranks[k] = 0;                                                                                \
+    }                                                                                              \
+    for (i64 j = 0; j < count; j++) {                                                              \
+      T key = keys[j], number = (T)j;                                                              \
+      for (i64 k = 0; k < most; k++)                                                               \
+        ranks[k] += (key < keys[k]) | ((key == keys[k]) & (number < numbers[k])) ? (T)1 : (T)0;    \
+    }                                                                                              \
+  }
+
+RANKS(8)
+RANKS(16)
+RANKS(32)
+
+/* lists [lists, count], of at most 32 elements, (count, whether the largest come first, parts) ->
+   their elements in order, and where they were; declined where one is no number */
+static int short_lists(PyObject *args, i64 block) {
+  const i64 *sizes = AT(1);
+  const T *values = (const T *)DATA(args, 0);
+  T *out = (T *)DATA(args, 2), ranks[32], sign = sizes[1] ? (T)-1 : (T)1;
+  i64 *places = (i64 *)DATA(args, 3), count = sizes[0], lists = elements(args, 0) / count;
+  i64 first = lists * block / sizes[2], last = lists * (block + 1) / sizes[2], bad = 0;
+  for (i64 k = first * count; k < last * count; k++) bad |= values[k] != values[k];
+  if (bad) return DECLINED;
+  for (i64 l = first; l < last; l++) {
+    const T *list = values + l * count;
+    if (count <= 8) ranks_of_8(list, count, sign, ranks);
+    else if (count <= 16) ranks_of_16(list, count, sign, ranks);
+    else ranks_of_32(list, count, sign, ranks);
+    for (i64 k = 0; k < count; k++) {
+      i64 rank = l * count + (i64)ranks[k];
+      out[rank] = list[k];
+      places[rank] = k;
+    }
+  }
+  return DONE;
+}

@@ -22,7 +22,7 @@ _ARRAYS = {
     **dict.fromkeys(("sum_rows", "add_along", "set_along"), (5, 3)),
     "replace_rows": (6, 3),
     "flat_places": (3, 1),
-    "largest_of": (4, 1),
+    **dict.fromkeys(("largest_of", "short_lists"), (4, 1)),
 }
 
 

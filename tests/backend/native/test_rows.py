@@ -346,6 +346,29 @@ def test_the_largest_elements_are_found_in_their_order(kernels, dtype, shape, k)
     assert not kernels[1][2]
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 16, 31, 32, 33])
+def test_short_lists_are_put_in_order(kernels, count, dtype, descending):
+    x = np.random.default_rng(0).integers(-6, 6, (200, count)).astype(dtype)  # many are equal
+    x[0, 0], x[1, -1] = np.inf, -np.inf
+    x[2], x[3] = -0.0, np.where(np.arange(count) % 2, 0.0, -0.0)
+    op = lookup("argsort")({"descending": descending})
+    expected = op.run(numpy_.xp, x)
+    del kernels[:]
+    made = op.prepared([spec(x.shape, x.dtype)])
+    if count > 32:
+        assert made is None
+        return
+    for found, other in zip(made.function(x), expected, strict=True):
+        np.testing.assert_array_equal(found, other)
+        assert found.dtype == other.dtype and (np.signbit(found) == np.signbit(other)).all()
+    assert kernels == [("short_lists", 1, True)]
+    x[5, count // 2] = np.nan
+    for found, other in zip(made.function(x), op.run(numpy_.xp, x), strict=True):
+        np.testing.assert_array_equal(found, other)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("count, width", [(700, 6), (700, 1), (20, 6)])
 def test_products_with_sparse_matrices_are_added_in_order(kernels, count, width, dtype):
