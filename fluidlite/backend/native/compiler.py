@@ -8,17 +8,13 @@ import importlib.util
 import os
 import platform
 import re
-import shlex
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +38,7 @@ TOGETHER = 8  #: kernels that one call makes
 ANSWER = 10  #: seconds for what the compiler says of itself, which a first run waits for
 LOWEST = 19  #: priority of a compiler for which nobody waits
 FAREWELL = 2  #: seconds for which Python's end waits for what has been ended
+_CALLS = f"{__package__}.calls"  # read at its first use
 #: files that are compilers by themselves
 _COMPILERS = re.compile(r"(.*-)?(gcc|clang)(-[0-9.]+)?", re.ASCII)
 _PRELUDE = Path(__file__).with_name("prelude.h")
@@ -59,7 +56,7 @@ class Compiler:
         self._works = False  # whether there is a thread
         self._thread: threading.Thread | None = None  # the last one
         self._warned = False
-        self._process: subprocess.Popen[bytes] | None = None  # what compiles just now
+        self._process: Any = None  # what compiles just now
         self._making: str | None = None  # and the folder where it does
         self._closed = False
         self.cache: KernelCache = KernelCache(self.warn)
@@ -74,13 +71,14 @@ class Compiler:
             if os.path.isfile(said):  # a path with spaces in it
                 return [said]
             try:
-                return shlex.split(said)
+                return list(_calls().split(said))
             except ValueError:  # of quotes, one is missing
                 return []
         for name in ("cc", "gcc", "clang"):
-            path = shutil.which(name)
-            if path is not None:
-                return [path]
+            for folder in os.get_exec_path():
+                path = os.path.join(folder, name)
+                if os.path.isfile(path) and os.access(path, os.X_OK):
+                    return [path]
         if importlib.util.find_spec("ziglang") is not None:
             return [sys.executable, "-m", "ziglang", "cc"]
         return []
@@ -105,7 +103,7 @@ class Compiler:
         """The answer of the compiler itself."""
         try:
             status, said, _ = self._ran([*self.command, "--version"], b"", ANSWER)
-        except subprocess.TimeoutExpired:
+        except _calls().TimeoutExpired:
             self.warn(f"the compiler {self.command[0]} has not said its version in {ANSWER} s")
             return ""
         except (OSError, ValueError):
@@ -138,32 +136,24 @@ class Compiler:
         What it works with lies in the folder, which goes with it, not in the user's temporary one:
         where it is ended it removes nothing.
 
-        It has a session of its own: an interrupt from the keyboard is meant for Python, and what
-        it starts can be ended with it.  One that yields works where nothing else does.
+        One that yields works where nothing else does.
 
         Raises:
             subprocess.TimeoutExpired: it has not come to an end.
         """
-        pipe = subprocess.PIPE
         places = {} if folder is None else dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(folder))
-        process = self._process = subprocess.Popen(
-            command,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            start_new_session=True,
-            env={**os.environ, **places},
-        )
+        calls = _calls()
+        process = self._process = calls.begun(command, places)
         try:
             if self._closed:
                 raise ChildProcessError("Python ends")
             if yields:
-                _lower_priority(process)
+                calls.lower_priority(process, LOWEST)
             said = process.communicate(given, timeout=patience)
         finally:
             self._process = None
             if process.poll() is None:
-                _end(process)
+                calls.end(process)
                 process.wait()
             for end in (process.stdin, process.stdout, process.stderr):
                 with contextlib.suppress(OSError):
@@ -179,10 +169,10 @@ class Compiler:
         thread, until = self._thread, time.monotonic() + FAREWELL
         while thread is not None and thread.is_alive() and time.monotonic() < until:
             if (process := self._process) is not None:
-                _end(process)
+                _calls().end(process)
             thread.join(0.01)
         if (making := self._making) is not None:
-            _remove(making)
+            _calls().remove(making)
 
     def begin_anew(self) -> None:
         """Forget the thread that a forked process does not have, and what it was at."""
@@ -318,7 +308,7 @@ class Compiler:
         Raises:
             RuntimeError: the compiler refuses them.
         """
-        with tempfile.TemporaryDirectory(prefix="fluidlite-") as made:
+        with _calls().TemporaryDirectory(prefix="fluidlite-") as made:
             place = Path(made) / "kernels.so"
             self._call("".join(source.text for source in sources), place, level)
             found = opened(place)
@@ -336,7 +326,7 @@ class Compiler:
         try:
             source = (self._head + text).encode()
             status, _, said = self._ran(command, source, patience, place.parent, yields)
-        except subprocess.TimeoutExpired:
+        except _calls().TimeoutExpired:
             raise RuntimeError(f"the compiler has not come to an end in {patience} s") from None
         if status:
             lines = said.strip().splitlines() or ["no reason given"]
@@ -354,7 +344,7 @@ class Compiler:
             self._call("".join(source.text for source in sources), place, yields=yields)
             cache.keep(place, bases.values())
         finally:
-            _remove(folder)
+            _calls().remove(folder)
             self._making = None
         kernels = {name: cache.load(base, name) for name, base in bases.items()}
         if None in kernels.values():
@@ -389,31 +379,9 @@ def _key_of(command: Sequence[str]) -> str:
     return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
-def _remove(folder: str) -> None:
-    """Remove a folder, also where what has just been ended still makes files in it."""
-    for _ in range(50):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not os.path.lexists(folder):
-            return
-        time.sleep(0.01)
-
-
-def _lower_priority(process: subprocess.Popen[bytes]) -> None:
-    """Let a compiler with all that it starts have the time that others leave."""
-    with contextlib.suppress(OSError):  # it has ended
-        if hasattr(os, "setpriority"):
-            os.setpriority(os.PRIO_PGRP, process.pid, LOWEST)
-    with contextlib.suppress(OSError):  # Linux gives sessions shares of their own
-        Path(f"/proc/{process.pid}/autogroup").write_text(str(LOWEST), encoding="ascii")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a compiler with all that it has started."""
-    with contextlib.suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:  # Windows has no groups of this kind
-            process.kill()
+def _calls() -> Any:
+    """What calls compilers."""
+    return import_module(_CALLS)
 
 
 #: one for the process

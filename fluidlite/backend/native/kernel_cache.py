@@ -13,15 +13,14 @@ import contextlib
 import os
 import platform
 import re
-import shutil
 import stat
 import sys
-import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import blake2b
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,7 @@ _DECIDING = ("backend", "kernels", "opdef", "ops", "runtime")
 MAKING = "making-"  #: begins the names of folders where kernels are made
 ABANDONED = 1200  #: seconds after which nobody works in such a folder any more
 
+_CALLS = f"{__package__}.calls"  # read at its first use
 _PACKAGE = Path(__file__).parents[2]
 #: what is kept, by its name: a library, its digest or a note
 _KEPT_NAME = re.compile(r"[0-9a-f]{32}\.(so|sum|note)", re.ASCII)
@@ -88,10 +88,11 @@ class KernelCache:
         """
         assert self.folder is not None
         # a TemporaryDirectory would be removed at Python's end, before the compiler is told of it
-        return tempfile.mkdtemp(
-            dir=private_folder(self.folder),  # somebody may have removed it
-            prefix=f"{MAKING}{os.getpid()}-{_processes()}-",
-        )
+        around = private_folder(self.folder)  # somebody may have removed it
+        name = f"{MAKING}{os.getpid()}-{_processes()}-{os.urandom(8).hex()}"
+        made = around / name
+        made.mkdir(mode=0o700)
+        return str(made)
 
     def keep(self, library: Path, bases: Iterable[str]) -> None:
         """Put a library to its places.
@@ -111,7 +112,7 @@ class KernelCache:
                 try:
                     os.link(file, twin)
                 except OSError:  # a file system without links
-                    shutil.copyfile(file, twin)
+                    twin.write_bytes(file.read_bytes())
                 os.replace(twin, self.folder / twin.name)
 
     def load(self, base: str, name: str) -> Kernel | None:
@@ -191,7 +192,7 @@ class KernelCache:
             os.replace(note, self.folder / note.name)
             self._make_room_for_notes()
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
 
     def _make_room_for_notes(self) -> None:
         """Remove the notes that were used longest ago, where there are too many."""
@@ -254,7 +255,15 @@ def _sweep(folder: Path) -> None:
     for path in folder.glob(f"{MAKING}*"):
         with contextlib.suppress(OSError):
             if _has_ended(path.name) or path.stat().st_mtime < time.time() - ABANDONED:
-                shutil.rmtree(path, ignore_errors=True)
+                _remove(path)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, and what is in it."""
+    try:
+        folder.rmdir()
+    except OSError:
+        import_module(_CALLS).remove(folder)
 
 
 def _has_ended(name: str) -> bool:

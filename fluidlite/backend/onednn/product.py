@@ -309,7 +309,8 @@ def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
         depth = x.shape[-2 if instruction.op.transpose_X else -1]
         return LOW if 2 * result.size * depth >= SMALLEST_STACK else HIGH
     operations, least = operations_of(x, y, result)
-    if onednn.library.is_newer_than_blas or (threads.count() > 1 and onednn.works_anyhow):
+    works_anyhow = threads.count() > 1 and onednn.works_anyhow
+    if works_anyhow or onednn.library.is_newer_than_blas:  # to know that takes milliseconds
         return LOW if operations > SMALLEST_OF_MANY and least >= NARROW_OF_MANY else HIGH
     if threads.count() > 1:
         return HIGH
