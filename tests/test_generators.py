@@ -7,7 +7,6 @@ not read text of a program, at once or by a local name, but in a call of a funct
 """
 
 import ast
-import functools
 import inspect
 import re
 from pathlib import Path
@@ -72,16 +71,18 @@ KNOWN = {
 }
 
 
-@functools.cache
-@garbage_waits()
+@pytest.fixture(scope="module")
 def trees():
     """The modules of the package that write source."""
     found = {}
-    for path in PACKAGE.rglob("*.py"):
-        name, tree = path.relative_to(PACKAGE).as_posix(), tree_of(path)
-        if name != "quoting.py" and (name.startswith(WHOLE) or any(map(writes, ast.walk(tree)))):
-            found[name] = tree
-    return found
+    with garbage_waits():
+        for path in PACKAGE.rglob("*.py"):
+            name, tree = path.relative_to(PACKAGE).as_posix(), tree_of(path)
+            if name == "quoting.py":
+                continue
+            if name.startswith(WHOLE) or any(map(writes, ast.walk(tree))):
+                found[name] = tree
+        yield found
 
 
 def writes(node):
@@ -215,10 +216,10 @@ def put_in(node):
     return ()
 
 
-def test_no_text_of_a_program_gets_into_source_as_it_is():
+def test_no_text_of_a_program_gets_into_source_as_it_is(trees):
     found = [
         f"{module}:{line}, {function}: {text}"
-        for module, tree in trees().items()
+        for module, tree in trees.items()
         for function, line, text in Module(tree).unquoted()
         if not any(module.startswith(m) and re.fullmatch(e, text) for m, e in KNOWN.items())
     ]
@@ -241,12 +242,12 @@ def test_a_text_that_is_not_quoted_is_found(source):
     assert len([*Module(ast.parse(source)).unquoted()]) == 1
 
 
-def test_the_modules_that_write_source_are_found():
+def test_the_modules_that_write_source_are_found(trees):
     expected = {"runtime/codegen.py", "runtime/bound.py", "export/rendering.py", "ir/text.py"}
     expected |= {
         f"inspect/{n}.py" for n in ("exports", "html", "picture", "notebook", "graph_text")
     }
-    assert expected <= trees().keys()
+    assert expected <= trees.keys()
     assert not [module for module in KNOWN if not (PACKAGE / module).exists()]
 
 

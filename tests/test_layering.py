@@ -222,10 +222,14 @@ def named_imports_of(module):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def searches_for_garbage_wait():
-    """The trees of all sources stay: each search among them would take longer than to read one."""
+def trees():
+    """The trees of all sources stay until the last test is done: each search for garbage among them
+    would take longer than to read one.
+    """
     with garbage_waits():
         yield
+        for kept in (tree_of, imports_of, named_imports_of):
+            kept.cache_clear()
 
 
 @pytest.fixture(scope="module")

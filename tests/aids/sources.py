@@ -7,8 +7,8 @@ import gc
 
 @contextlib.contextmanager
 def garbage_waits():
-    """Within it no garbage is looked for: many trees are made and kept, and each search among them
-    takes longer than to read one.
+    """Within it no garbage is looked for: each search among many trees takes longer than to read
+    one. Let go of them at its end: searches among what a process keeps slow its later tests down.
     """
     before = gc.isenabled()
     gc.disable()

@@ -221,10 +221,17 @@ def test_names_that_the_locale_cannot_encode_are_escaped(tmp_path):
     program = Model("名").main
     (tmp_path / "net.txt").write_text(program.to_string(), "utf-8")
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    for word in ("show", "vars", "summary"):
-        done = command("", word, "net.txt", cwd=tmp_path, env=ascii_only)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert word == "summary" or "v0\\u540dv" in done.stdout
+    script = """
+from fluidlite.__main__ import main
+for word in "show", "vars", "summary":
+    print(word, main([word, "net.txt"]))
+"""
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, cwd=tmp_path, env=ascii_only, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown, _, rest = done.stdout.partition("show 0\n")
+    variables, _, rest = rest.partition("vars 0\n")
+    assert "v0\\u540dv" in shown and "v0\\u540dv" in variables and rest.endswith("summary 0\n")
 
 
 SCRIPT = """
