@@ -34,6 +34,8 @@ class StateSlot(Generic[T]):
         self._make = make
         self._default: T | None = None
         self._covered: ContextVar[T | None] = ContextVar(name, default=None)
+        #: whether anybody has set it: until then it is what ``make`` gives, and need not be asked
+        self.is_set: bool = False
 
     def get(self) -> T:
         """The value that the innermost guard of this thread set, else the process-wide default."""
@@ -49,6 +51,7 @@ class StateSlot(Generic[T]):
         one.
         """
         old = self.get()
+        self.is_set = True
         if self._covered.get() is not None:
             self._covered.set(value)
         else:
@@ -58,7 +61,7 @@ class StateSlot(Generic[T]):
     @contextmanager
     def guard(self, value: T) -> Iterator[T]:
         """Cover the value for the current thread."""
-        before = self._covered.get()
+        before, self.is_set = self._covered.get(), True
         try:  # an interrupt may come anywhere
             self._covered.set(value)
             yield value
@@ -71,6 +74,7 @@ class StateSlot(Generic[T]):
 
     def cover(self, value: T | None) -> None:
         """Cover the value for the current thread, or with None uncover it."""
+        self.is_set = True
         self._covered.set(value)
 
     @property

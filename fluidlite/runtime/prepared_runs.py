@@ -112,7 +112,7 @@ class PreparesRuns(ExecutorState):
     def _step(self, kept: KeptCall) -> Callable[[Mapping[str, Any]], list[Any]]:
         """What runs a program that is prepared: a function of its own, which is called at once."""
         program, scope = kept.asked.program, kept.asked.scope
-        profile, group, flags = active.get, groups.get, state.flag_values.get
+        flags = state.flag_values.get
 
         def step(feed: Mapping[str, Any]) -> list[Any]:
             if program.schedules:
@@ -121,8 +121,9 @@ class PreparesRuns(ExecutorState):
                 kept.revision == program.revision
                 and kept.changes == scope.revision
                 and type(feed) is dict
-                and not (self._key is None or self._check or self.profile or profile())
-                and group().size == 1
+                and not (self._key is None or self._check or self.profile)
+                and not (active.is_set and active.get())
+                and not (groups.is_set and groups.get().size != 1)
                 and not flags().get(NAN_INF)
             ):
                 found: list[Any] | None = kept.run(feed, kept.draw)

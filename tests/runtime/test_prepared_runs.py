@@ -6,6 +6,7 @@ import pytest
 import fluidlite as fluid
 from fluidlite import profiler
 from fluidlite.errors import ClosedError, NonFiniteError, NotInitializedError
+from fluidlite.ground.process_group import groups
 from fluidlite.runtime import bound, prepared_runs
 
 layers = fluid.layers
@@ -132,3 +133,16 @@ def test_an_executor_that_was_closed_runs_nothing():
     with pytest.raises(ClosedError):
         net.step(FEED)
     np.testing.assert_array_equal(net.weight(), before)
+
+
+def test_a_group_that_comes_later_is_noticed(looked_up):
+    class Two(type(groups.get())):
+        size = 2
+
+    net = Prepared()
+    before = len(looked_up)
+    net.step(FEED)
+    assert len(looked_up) == before
+    with groups.guard(Two()):
+        net.step(FEED)
+    assert len(looked_up) > before

@@ -26,7 +26,8 @@ from typing import Any
 
 _OF_ONE_ARGUMENT = 8  # METH_O, as methodobject.h has it
 #: what statuses of several blocks may be together
-_STATUSES = (py_object * 8)(*range(8))
+_STATUSES: Any = (py_object * 8)()
+_STATUSES[:] = range(8)
 
 
 class _Definition(Structure):
