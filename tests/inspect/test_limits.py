@@ -51,7 +51,7 @@ HOSTILE = {
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
 def test_plan_refuses_what_would_be_larger_than_its_limit(text):
     with pytest.raises(WorkLimitError, match="--limit"):
-        plan_of(fluid.Program.parse(text), Scope())
+        plan_of(fluid.Program.parse(text), Scope(), most=1 << 26)
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=list(HOSTILE))
