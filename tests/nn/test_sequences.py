@@ -206,3 +206,21 @@ def test_attention_gives_its_weights_and_heeds_numbers_as_a_mask():
     assert weights.numpy()[..., 3:].max() < 1e-20
     with pytest.raises(ArgumentError, match="expected num_heads to divide embed_dim=4, got 3"):
         fluid.nn.MultiHeadAttention(4, 3)
+
+
+def test_a_program_has_one_number_for_what_causal_attention_hides():
+    x = fluid.data("x", [2, 30, 2, 4])
+    out = fluid.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+    values = [value for op in out.block.ops for value in op.attrs.values()]
+    assert max(len(value) for value in values if isinstance(value, tuple)) <= 4
+    fed = RNG.standard_normal([2, 30, 2, 4]).astype("float32")
+    (found,) = fluid.Executor().run(feed={"x": fed}, fetch_list=[out])
+    np.testing.assert_allclose(found, attention_of(fed), rtol=1e-4, atol=1e-6)
+
+
+def attention_of(x):
+    """Causal attention of an array with itself, worked out plainly."""
+    q = x.transpose(0, 2, 1, 3)
+    scores = q @ q.transpose(0, 1, 3, 2) / np.sqrt(x.shape[-1])
+    weights = np.exp(np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf))
+    return (weights / weights.sum(-1, keepdims=True) @ q).transpose(0, 2, 1, 3)

@@ -73,13 +73,13 @@ def _attended(
     """What the queries find, and the weights."""
     q, k, v = (transpose(each, [0, 2, 1, 3]) for each in (query, key, value))
     scores = matmul(multiply(q, 1 / sqrt(+query.array.shape[-1])), k, transpose_y=True)
-    if is_causal and -1 in scores.array.shape[-2:]:
-        hidden = eager.fill_any_like(scores, value=_HIDDEN)
+    if is_causal:
+        if -1 in scores.array.shape[-2:]:
+            hidden = eager.fill_any_like(scores, value=_HIDDEN)
+        else:  # one number: a program would have an attribute with those of all places
+            steps, seen = +query.array.shape[1], +key.array.shape[1]
+            hidden = scores.results(np.full([1, 1, steps, seen], _HIDDEN, scores.array.dtype))
         scores = add(scores, eager.tril_triu(hidden, diagonal=1, lower=False))
-    elif is_causal:
-        steps, seen = +query.array.shape[1], +key.array.shape[1]
-        later = np.triu(np.full([1, 1, steps, seen], _HIDDEN, scores.array.dtype), 1)
-        scores = add(scores, scores.results(later))
     elif attn_mask is not None:
         scores = add(scores, added_mask(attn_mask, scores))
     weights = softmax(scores)
