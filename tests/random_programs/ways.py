@@ -12,9 +12,10 @@ import numpy as np
 from elementwise_graphs import Recording
 
 import fluidlite as fluid
+from fluidlite import backend
 from fluidlite.backend.native import compiler, source
 from fluidlite.backend.native import library as generated
-from fluidlite.backend.onednn import convolution, offers, product
+from fluidlite.backend.onednn import convolution, normalize, offers, product
 from fluidlite.kernels import batch as batch_kernels
 from fluidlite.kernels import pooling, step, threads
 from fluidlite.runtime import memory, session
@@ -48,7 +49,7 @@ THRESHOLDS = (
     (step, "SMALL", 4),
     (step, "CUT_FROM", 16),
     (step, "BLOCK", 64),
-    (offers, "SMALLEST", 1),
+    *((each, "SMALLEST_OF_ONEDNN", 1) for each in (backend, normalize, offers)),
     (offers, "SMALLEST_OF_MANY", 1),
     (convolution, "SMALLEST", 1),
     (product, "SMALLEST", 1),
