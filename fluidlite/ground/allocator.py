@@ -11,9 +11,7 @@ freed before the first step teaches it that at once.
 
 Arrays of middle size it keeps: what a network took stays with the process when the network is gone,
 in pieces that do not fit the next one.  So it is asked to give them back where a network begins,
-and around the first run of a plan, which shows the pieces that buffers take the place of.  Runs
-that wait for kernels keep them for each other: on a virtual machine, what was given back to its
-host takes twenty times as long to touch as other memory.
+and around the first run of a plan, which shows the pieces that buffers take the place of.
 """
 
 from __future__ import annotations

@@ -286,9 +286,8 @@ class CompiledSegment:
         Of late updates that are left to the caller only the form is looked at: it needs no second
         set of what they write over.
         """
+        give_back_freed_memory(MOST_FREED)  # what was interpreted has left
         observed, order, is_put_off = Observation(), self.order, self._is_put_off()
-        if not is_put_off or self._put_off == 1:
-            give_back_freed_memory(MOST_FREED)  # what was interpreted has left
         left = order[self._first_late :] if defers and not is_put_off else []
         forms = untouched(left)
         records = self._command_functions is not None and not is_put_off
@@ -327,8 +326,7 @@ class CompiledSegment:
         for name in () if pending is None else pending.names:
             del env[name]
         del held
-        if not is_put_off:  # else the next run works in it, too
-            give_back_freed_memory(MOST_FREED)
+        give_back_freed_memory(MOST_FREED)
         return pending
 
     def _write(
