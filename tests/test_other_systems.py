@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from fluidlite.backend.native import compiler
+from fluidlite.backend.native import calls
 from fluidlite.distributed import guard
 from fluidlite.ground.signal_names import signal_name
 from fluidlite.paddle.distributed.fleet.utils import LocalFS
@@ -20,7 +20,7 @@ def test_a_process_of_a_job_is_waited_for_where_none_can_fork(tmp_path, monkeypa
 def test_a_compiler_is_ended_where_there_are_no_groups_of_processes(monkeypatch):
     monkeypatch.delattr(os, "killpg", raising=False)
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
-        compiler._end(process)
+        calls.end(process)
         assert process.wait(30) != 0
 
 

@@ -157,6 +157,7 @@ def _telling(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
             heard = None
         if heard is None and other is None:
             return method(self, *given)
+        given = given[:3]  # without the slots of outputs that are tensors: all are, to be told of
         if heard is not None:
             heard.inside = True
         try:
@@ -164,7 +165,7 @@ def _telling(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         finally:
             if heard is not None:
                 heard.inside = False
-        prepared, ins = (self.plain, given) if name in ("sole", "pair") else given
+        prepared, ins = (self.plain, given) if name in ("sole", "pair") else given[:2]
         op = prepared.op
         outs = out if name == "every" else {op.outputs[0].name: out}
         for each in (heard, other):

@@ -114,9 +114,10 @@ class PreparesRuns(ExecutorState):
         program, scope = kept.asked.program, kept.asked.scope
         flags = state.flag_values.get
 
+        @quick_api_boundary
         def step(feed: Mapping[str, Any]) -> list[Any]:
             if program.schedules:
-                self._follow_schedules(kept.asked)
+                kept.asked.follow_schedules()
             if (
                 kept.revision == program.revision
                 and kept.changes == scope.revision
@@ -133,11 +134,6 @@ class PreparesRuns(ExecutorState):
 
         return step
 
-    @quick_api_boundary
-    def _follow_schedules(self, asked: Run) -> None:
-        asked.follow_schedules()
-
-    @quick_api_boundary
     def _run_and_keep(self, kept: KeptCall, feed: Mapping[str, Any]) -> list[Any]:
         results = self._run(kept.asked.with_feed(feed, checks_nan_inf()))
         kept.find(self._key)
