@@ -287,7 +287,7 @@ def test_numbers_of_few_bits_are_compared_with_float32(page):
     how = ["--small", "--rounds", 1, "--seconds", 0.02, "--only", "mobilenet, batch 1"]
     run("narrow.py", *how, "--write", page)
     written = part(page.read_text(encoding="utf-8"), "narrow")
-    assert re.search(r"\| mobilenet, batch 1 \|( [\d.]+ \|){3}( [\d.]+% \|){2}", written)
+    assert re.search(r"\| mobilenet, batch 1 \|( [\d.]+ \|){5}( [\d.]+% \|){3}", written)
 
 
 def test_steps_on_jax_are_compared_with_those_by_hand():
