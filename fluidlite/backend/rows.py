@@ -456,7 +456,8 @@ def cumsum(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """
     fits = type(x) is np.ndarray and x.size >= LEAST and axis is not None
     if not fits or x.dtype.char not in "fdl" or dtype not in (None, x.dtype):
-        return np.cumsum(x, axis, dtype, out)
+        # what is traced in place of an array knows of no "out"
+        return np.cumsum(x, axis=axis, dtype=dtype, **({} if out is None else {"out": out}))
     axis %= x.ndim
     rows, across = lists_along(x.shape, axis)
     x = np.ascontiguousarray(x)
