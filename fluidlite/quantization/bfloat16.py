@@ -35,10 +35,7 @@ class BrainFloatProducts(ProductRewriter):
             types: of operators; all that can when there are none.
         """
         self._note_readers()
-        count = 0
-        for op in self._within.ops:
-            if op.type in PRODUCTS and (not types or op.type in types):
-                count += self._changed(op)
+        count = self._change_products(types)
         self._within.finish(self._gone)
         return count
 

@@ -69,10 +69,7 @@ class IntegerProducts(ProductRewriter):
         """
         self._pass_observers()
         self._note_readers()
-        count = 0
-        for op in self._within.ops:
-            if op.type in PRODUCTS and (not types or op.type in types):
-                count += self._changed(op)
+        count = self._change_products(types)
         self._within.finish(self._gone)
         _drop_unread(self._within, self._block.ops, self._keep)
         return count

@@ -56,6 +56,15 @@ class ProductRewriter:
                 if self._writes[name] == 1:
                     self._makers[name] = op
 
+    def _change_products(self, types: Collection[str]) -> int:
+        """Change the products of some types of operators, or all; how many were changed."""
+        products = [op for op in self._within.ops if op.type in PRODUCTS]
+        return sum(self._changed(op) for op in products if not types or op.type in types)
+
+    def _changed(self, op: Operator) -> bool:
+        """Change a product, where it can be; whether it was changed."""
+        raise NotImplementedError
+
     def _array(self, name: str) -> Any:
         return array_of(self._scope, name)
 

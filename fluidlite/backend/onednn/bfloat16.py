@@ -7,7 +7,6 @@ stored numbers.  Sums are float32; a result that only such kernels read is round
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from ...opdef.prepared import Epilogues, KernelDeclined, Offer, Prepared
@@ -22,7 +21,9 @@ from .narrow import (
     NarrowProduct,
     PackedWeight,
     PostProcessing,
+    image_of,
     narrow_layout,
+    narrow_where_it_can,
 )
 from .offers import Layouts, OneDnnKernels, serves_bfloat16, whole
 from .post_ops import KEEPS_ZERO, LINEAR
@@ -41,11 +42,8 @@ class RoundedForm:
     """
 
     def __init__(self, onednn: OneDnnKernels, value: Any) -> None:
-        reader = onednn.bfloat16_readers(value)[0]
         #: as whose image a convolution sees it; None where a product of matrices reads it
-        self.image: ConvolutionGeometry | None = None
-        if reader.op.type in CONVOLUTIONS:
-            self.image = ConvolutionGeometry(reader.op, *(v.shape for v in reader.operands[:2]))
+        self.image: ConvolutionGeometry | None = image_of(onednn.bfloat16_readers(value)[0])
         form = memory.row_major(value.shape) if self.image is None else self.image.image
         self.layout: Layout = narrow_layout(onednn, form, BFLOAT16, self.image is not None)
 
@@ -158,7 +156,7 @@ def convolution(
         read = [*operands, *conv.added, *behind.values]
         return _offer(onednn, read, kernel, shape, lie, fused, is_padded)
 
-    return _rounded_where_it_can(made, _rounded_behind(onednn, conv.chain[count:]))
+    return narrow_where_it_can(made, _rounded_behind(onednn, conv.chain[count:]))
 
 
 def _is_finite(numbers: Any) -> bool:
@@ -166,16 +164,6 @@ def _is_finite(numbers: Any) -> bool:
     # as whole numbers those below zero are the largest without a sign, and below zero with one
     bits = numbers.view("uint16")
     return bool(bits.max() < SIGN + EXPONENT and bits.view("int16").max() < EXPONENT)
-
-
-def _rounded_where_it_can(made: Any, rounded: RoundedForm | None) -> Offer:
-    """A kernel that rounds its result; one that does not if the library has none."""
-    if rounded is not None:
-        with suppress(NotDone):
-            offer: Offer = made(rounded)
-            return offer
-    exact: Offer = made(None)
-    return exact
 
 
 @serves_bfloat16(*PRODUCTS)
@@ -204,4 +192,4 @@ def product(
         read = [*operands, *behind.values]
         return _offer(onednn, read, kernel, shape, lie, fused, is_padded)
 
-    return _rounded_where_it_can(made, _rounded_behind(onednn, dot.chain[count:]))
+    return narrow_where_it_can(made, _rounded_behind(onednn, dot.chain[count:]))

@@ -31,7 +31,9 @@ from .narrow import (
     NarrowProduct,
     PackedWeight,
     PostProcessing,
+    image_of,
     narrow_layout,
+    narrow_where_it_can,
 )
 from .offers import Layouts, OneDnnKernels, integer_readers, serves_integers, whole
 from .post_ops import LEAKY_RELU, LINEAR, PostOp
@@ -62,10 +64,8 @@ class IntegerForm:
         is_positive = self.x.number in onednn.not_negative
         self.dtype: int = UINT8 if is_positive else INT8
         #: as whose image a convolution sees it; None where products of matrices read it
-        self.image: ConvolutionGeometry | None = None
         reader = next(iter(integer_readers(rounding)), None)
-        if reader is not None and reader.op.type in CONVOLUTIONS:
-            self.image = ConvolutionGeometry(reader.op, *(v.shape for v in reader.operands[:2]))
+        self.image: ConvolutionGeometry | None = None if reader is None else image_of(reader)
         form = memory.row_major(self.x.shape) if self.image is None else self.image.image
         self.layout: Layout = narrow_layout(onednn, form, self.dtype, self.image is not None)
         self.limits: list[tuple[Any, ...]] = []
@@ -281,17 +281,7 @@ def convolution(
         lie = conv.source, target, target if numbers is None else out
         return product.offer(onednn, operands, conv.added, lie)
 
-    return _with_whole_numbers(made, _numbers_behind(onednn, chain[len(posts) :]))
-
-
-def _with_whole_numbers(made: Any, numbers: IntegerForm | None) -> Offer:
-    """A kernel that makes whole numbers of its result; a plain one if the library has none."""
-    if numbers is not None:
-        with suppress(NotDone):
-            offer: Offer = made(numbers)
-            return offer
-    plain: Offer = made(None)
-    return plain
+    return narrow_where_it_can(made, _numbers_behind(onednn, chain[len(posts) :]))
 
 
 @serves_integers(*PRODUCTS)
@@ -322,4 +312,4 @@ def product(
         kernel = _Product(primitive, weight, counts, tuple(shape), behind)
         return kernel.offer(onednn, operands, [], (dot.source, None, target))
 
-    return _with_whole_numbers(made, _numbers_behind(onednn, chain[len(posts) :]))
+    return narrow_where_it_can(made, _numbers_behind(onednn, chain[len(posts) :]))

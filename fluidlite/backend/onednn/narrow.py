@@ -5,13 +5,14 @@ Images lie with the channels last.  Sums are float32, and so is what follows the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
-from ...opdef.prepared import Epilogues
+from ...opdef.prepared import Epilogues, Offer
 from . import memory
 from .convolution import ConvolutionGeometry
 from .elementwise import OTHER
@@ -26,6 +27,26 @@ OF_WEIGHTS = 131
 SCALE = 4096  #: what the number of a scale's argument has beside that of the argument
 DIRECT = 1
 CONVOLUTIONS, PRODUCTS = ("conv2d", "depthwise_conv2d"), ("mul", "matmul")
+
+
+def narrow_where_it_can(made: Callable[[Any], Offer], form: Any) -> Offer:
+    """A kernel whose result has few bits; one of float32 if the library has none.
+
+    Args:
+        made: makes the offer of a kernel whose result has a form; of float32 where that is None.
+        form: of the result.
+    """
+    if form is not None:
+        with suppress(NotDone):
+            return made(form)
+    return made(None)
+
+
+def image_of(reader: Any) -> ConvolutionGeometry | None:
+    """As whose image an instruction reads a value; None where it multiplies matrices."""
+    if reader.op.type not in CONVOLUTIONS:
+        return None
+    return ConvolutionGeometry(reader.op, *(v.shape for v in reader.operands[:2]))
 
 
 def narrow_layout(onednn: OneDnnKernels, form: memory.Form, dtype: int, is_image: bool) -> Layout:
@@ -167,8 +188,7 @@ class NarrowConvolution:
             out: the layout of the result.
             is_scaled: whether sums are multiplied by a number for each channel.
         """
-        library, g = self._onednn.library, self.geometry
-        dtype = self._types[1]
+        library, g, dtype = self._onednn.library, self.geometry, self._types[1]
         descriptor = PrimitiveDescriptor(
             library,
             "convolution_forward",
@@ -177,14 +197,31 @@ class NarrowConvolution:
             posts=behind.steps,
             scaled=((WEIGHTS, 3 if g.groups > 1 else 1),) if is_scaled else (),
         )
-        weights = descriptor.memory(OF_WEIGHTS)
-        listed: list[tuple[int, Any]] = [(SOURCE, self.source), (WEIGHTS, weights)]
-        listed += [(SCALE | WEIGHTS, self.by_channel)] if is_scaled else []
-        listed += [(BIAS, self.by_channel) for _ in self.added]
-        primitive = Primitive(
-            self._onednn.contexts, descriptor, [*listed, *behind.listed, (TARGET, out)]
-        )
-        return primitive, PackedWeight(self._onednn, g.filter, dtype, weights)
+        more = [(SCALE | WEIGHTS, self.by_channel)] if is_scaled else []
+        more += [(BIAS, self.by_channel) for _ in self.added]
+        listed = [(SOURCE, self.source), *more, *behind.listed, (TARGET, out)]
+        return _with_packed_weight(self._onednn, descriptor, g.filter, dtype, listed)
+
+
+def _with_packed_weight(
+    onednn: OneDnnKernels,
+    descriptor: PrimitiveDescriptor,
+    form: memory.Form,
+    dtype: int,
+    listed: Sequence[tuple[int, Any]],
+) -> tuple[Primitive, PackedWeight]:
+    """A primitive, and what lays its weight out, which is its second argument.
+
+    Args:
+        onednn: the kernels of the graph.
+        descriptor: of the primitive.
+        form, dtype: of the weight as it is stored.
+        listed: the other arguments.
+    """
+    weights = descriptor.memory(OF_WEIGHTS)
+    first, *rest = listed
+    primitive = Primitive(onednn.contexts, descriptor, [first, (WEIGHTS, weights), *rest])
+    return primitive, PackedWeight(onednn, form, dtype, weights)
 
 
 def _of_shape(posts: Sequence[PostOp], shape: tuple[int, ...]) -> list[PostOp]:
@@ -259,11 +296,7 @@ class NarrowProduct:
             posts=behind.steps,
             scaled=((WEIGHTS, 2),) if is_scaled else (),
         )
-        weights = descriptor.memory(OF_WEIGHTS)
-        listed: list[tuple[int, Any]] = [(SOURCE, self._rows), (WEIGHTS, weights)]
         scales = Layout(library, memory.row_major((self.columns,)))
-        listed += [(SCALE | WEIGHTS, scales)] if is_scaled else []
-        primitive = Primitive(
-            self._onednn.contexts, descriptor, [*listed, *behind.listed, (TARGET, out)]
-        )
-        return primitive, PackedWeight(self._onednn, self.weight, dtype, weights)
+        more = [(SCALE | WEIGHTS, scales)] if is_scaled else []
+        listed = [(SOURCE, self._rows), *more, *behind.listed, (TARGET, out)]
+        return _with_packed_weight(self._onednn, descriptor, self.weight, dtype, listed)
