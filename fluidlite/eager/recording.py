@@ -366,7 +366,7 @@ class EagerCall(PreparedCall):
         arrays: list[Any] = []
         key: list[Any] = []
         edges: list[Any] = []
-        first = versions = None
+        first, is_versioned = None, False
         mask, bit = 0, 1
         for t in ins:
             edge, a = None, t
@@ -378,7 +378,7 @@ class EagerCall(PreparedCall):
                     edge = t if t.origin is None else t.origin
                     mask |= bit
                 if t.version:
-                    versions = True
+                    is_versioned = True
             elif isinstance(t, Operand):
                 return None
             bit <<= 1
@@ -404,7 +404,7 @@ class EagerCall(PreparedCall):
         pullback = plan.pullbacks.get(mask) or plan.pullback(mask)
         saved = [ins[place] if form is None else form for place, form in pullback.keeps]
         kept = {slot: outs[slot] for slot in pullback.keeps_out}
-        versions = _versions(saved) if versions else None
+        versions = _versions(saved) if is_versioned else None
         node = GradNode(pullback, tuple(edges), saved, versions, kept, *caller(3))
         if thread.packing is not None:
             thread.packing(node, cls)

@@ -86,7 +86,7 @@ def batch_norm(
     ones, one, zeros = np.ones(c.size, dtype), np.ones((), dtype), np.zeros(c.count, dtype)
     old_share, new_share = (np.asarray(n, dtype) for n in (op.momentum, 1 - op.momentum))
 
-    def some(part: Any, piece: Any, own: Any, scale: Any, bias: Any) -> None:
+    def normalize(part: Any, piece: Any, own: Any, scale: Any, bias: Any) -> None:
         """Write a piece that is normalised, and of its channels what is their own."""
         mean, variance, inverse = own
         np.multiply(np.dot(part, ones), share, out=mean)
@@ -105,11 +105,11 @@ def batch_norm(
         matrix, normalized = c.matrix(x), c.new(None if out is None else out[0])
         own = np.empty(c.count, dtype), np.empty(c.count, dtype), np.empty(c.count, dtype)
         if whole:
-            some(matrix, normalized, own, scale, bias)
+            normalize(matrix, normalized, own, scale, bias)
         else:
             for rows in c.pieces():
                 of_rows = [each[rows] for each in own]
-                some(matrix[rows], normalized[rows], of_rows, scale[rows], bias[rows])
+                normalize(matrix[rows], normalized[rows], of_rows, scale[rows], bias[rows])
         shares = old_share, new_share
         if momentum is not None:
             shares = momentum.reshape(1), 1 - momentum.reshape(1)
@@ -134,7 +134,7 @@ def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | No
     share, ones = np.asarray(1 / c.size, c.dtype), np.ones(c.size, c.dtype)
     whole = len([*c.pieces()]) == 1
 
-    def some(image: Any, g: Any, dx: Any, slopes: Any, own: Any) -> None:
+    def write_cotangents(image: Any, g: Any, dx: Any, slopes: Any, own: Any) -> None:
         """Write the cotangents of a piece, and of the scale and bias of its channels."""
         (dscale, dbias), (scale, mean, inverse) = slopes, own
         np.subtract(image, mean[:, None], out=dx)
@@ -153,11 +153,11 @@ def batch_norm_grad(op: Any, X: Spec, Scale: Spec, *specs: Any) -> Prepared | No
         slopes = np.empty(c.count, c.dtype), np.empty(c.count, c.dtype)
         own = scale, mean, inverse
         if whole:
-            some(images, cotangents, dx, slopes, own)
+            write_cotangents(images, cotangents, dx, slopes, own)
         else:
             for rows in c.pieces():
                 of_rows = ([each[rows] for each in arrays] for arrays in (slopes, own))
-                some(images[rows], cotangents[rows], dx[rows], *of_rows)
+                write_cotangents(images[rows], cotangents[rows], dx[rows], *of_rows)
         return c.image(dx), *slopes
 
     return Prepared(run, out=True)

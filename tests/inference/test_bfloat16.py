@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from aids.served_nets import plan_source, save_net, third_run, types_of
 from backend.agreement import sources
 
 import fluidlite as fluid
@@ -42,20 +43,8 @@ def net(data_format="NCHW"):
     return layers.fc(layers.fc(inner, 8, act="relu"), 4)
 
 
-def save(folder, make=net, channels=16):
-    """Write a net with statistics that are not those at first."""
-    main, startup, scope = fluid.Program(), fluid.Program(), fluid.Scope()
-    main.random_seed = startup.random_seed = 7
-    exe = fluid.Executor()
-    with fluid.scope_guard(scope), fluid.unique_name.guard():
-        with fluid.program_guard(main, startup):
-            out = make()
-        exe.run(startup)
-        for variable in main.list_vars():
-            if variable.persistable and variable.name.startswith("batch_norm"):
-                tensor = scope.find_var(variable.name).get_tensor()
-                tensor.set(np.asarray(tensor) + np.arange(channels, dtype="float32") / 20)
-        fluid.io.save_inference_model(str(folder), ["x"], [out], exe, main)
+def save(folder, make=net):
+    save_net(folder, make)
     return str(folder)
 
 
@@ -66,19 +55,7 @@ def run(folder, in_bfloat16, x=X, types=None):
         config.enable_mkldnn_bfloat16()
     if types is not None:
         config.set_bfloat16_op(types)
-    predictor = fluid.core.create_paddle_predictor(config)
-    for _ in range(3):
-        (out,) = predictor.run([fluid.core.PaddleTensor(x, "x")])
-    return out.as_ndarray(), predictor
-
-
-def types_of(predictor):
-    return [op.type for op in predictor.program().global_block().ops]
-
-
-def source(predictor):
-    served = predictor._serving.served
-    return sources(served.executor, served.program)
+    return third_run(config, x)
 
 
 @needs_bfloat16
@@ -89,14 +66,14 @@ def test_kernels_give_what_casts_simulate(data_format, tmp_path, monkeypatch):
     right, _ = run(folder, False, x)
     monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")
     simulated, predictor = run(folder, True, x)
-    assert source(predictor).count("# cast") == 3 * 6  # a value, to and fro, and a weight each
+    assert plan_source(predictor).count("# cast") == 3 * 6  # a value, to and fro, and a weight each
     monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
     found, predictor = run(folder, True, x)
     scale = np.abs(right).max()
     np.testing.assert_allclose(simulated, right, rtol=0, atol=8 * ROUNDING * scale)
     np.testing.assert_allclose(found, simulated, rtol=0, atol=4 * ROUNDING * scale)
     assert not np.array_equal(found, right)
-    text = source(predictor)
+    text = plan_source(predictor)
     # the image, and what an addition reads, too; the others are rounded where they are made
     assert text.count("# cast") <= 4
     assert ("batch_norm" in types_of(predictor)) == (data_format == "NHWC")
@@ -165,7 +142,7 @@ def normed(data_format="NCHW", **more):
 @needs_bfloat16
 @pytest.mark.parametrize("data_format, more", [("NCHW", {"Bias": [16]}), ("NHWC", {})])
 def test_norms_that_scale_more_than_filters_stay(data_format, more, tmp_path):
-    folder = save(tmp_path, lambda: normed(data_format, **more), 16 if more else 10)
+    folder = save(tmp_path, lambda: normed(data_format, **more))
     x = X if more else X.transpose(0, 2, 3, 1).copy()
     (right, _), (found, predictor) = run(folder, False, x), run(folder, True, x)
     np.testing.assert_allclose(found, right, rtol=0, atol=8 * ROUNDING * np.abs(right).max())

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from backend.agreement import sources
+from aids.served_nets import plan_source, save_net, third_run, types_of
 
 import fluidlite as fluid
 from fluidlite.backend import onednn
@@ -32,19 +32,7 @@ def net():
 
 def save(folder, quantize, make=net, batch=X):
     """Write a net, rounded as a function does it."""
-    main, startup, scope = fluid.Program(), fluid.Program(), fluid.Scope()
-    main.random_seed = startup.random_seed = 7
-    exe = fluid.Executor()
-    with fluid.scope_guard(scope), fluid.unique_name.guard():
-        with fluid.program_guard(main, startup):
-            out = make()
-        exe.run(startup)
-        for variable in main.list_vars():
-            if variable.persistable and variable.name.startswith("batch_norm"):
-                tensor = scope.find_var(variable.name).get_tensor()
-                tensor.set(np.asarray(tensor) + np.arange(16, dtype="float32") / 20)
-        fluid.io.save_inference_model(str(folder / "plain"), ["x"], [out], exe, main)
-        quantize(exe, folder, batch)
+    save_net(folder / "plain", make, lambda exe: quantize(exe, folder, batch))
     return str(folder / "rounded")
 
 
@@ -82,15 +70,7 @@ def run(folder, in_int8, types=(), config=None, x=X):
     config = config or fluid.core.AnalysisConfig(folder)
     if in_int8:
         config.enable_mkldnn_int8(types)
-    predictor = fluid.core.create_paddle_predictor(config)
-    for _ in range(3):
-        (out,) = predictor.run([fluid.core.PaddleTensor(x, "x")])
-    return out.as_ndarray(), predictor
-
-
-def source(predictor):
-    served = predictor._serving.served
-    return sources(served.executor, served.program)
+    return third_run(config, x)
 
 
 @needs_vnni
@@ -102,9 +82,9 @@ def test_whole_numbers_give_what_is_simulated(way, tmp_path, monkeypatch):
     (right, _), (found, predictor) = run(folder, False), run(folder, True)
     scale = np.abs(right).max()
     np.testing.assert_allclose(found, right, rtol=0, atol=1e-4 * scale)
-    types = [op.type for op in predictor.program().global_block().ops]
+    types = types_of(predictor)
     assert "batch_norm" not in types and not any(each.startswith("fake_") for each in types)
-    assert "dequantize" not in source(predictor)
+    assert "dequantize" not in plan_source(predictor)
 
 
 def chain(data_format="NCHW"):
@@ -129,10 +109,10 @@ def test_products_pass_whole_numbers_on(way, data_format, tmp_path, monkeypatch)
     batch = X if data_format == "NCHW" else X.transpose(0, 2, 3, 1).copy()
     folder = save(tmp_path, WAYS[way], lambda: chain(data_format), batch)
     (right, _), (passed, predictor) = (run(folder, here, x=batch) for here in (False, True))
-    assert source(predictor).count("quantize_linear") == 2  # the input and the matrix
+    assert plan_source(predictor).count("quantize_linear") == 2  # the input and the matrix
     monkeypatch.setattr(quantize_linear, "epilogue", lambda self, x, *others: None)
     apart, predictor = run(folder, True, x=batch)
-    assert source(predictor).count("quantize_linear") == 6
+    assert plan_source(predictor).count("quantize_linear") == 6
     np.testing.assert_array_equal(passed, apart)
     np.testing.assert_allclose(passed, right, rtol=0, atol=1e-4 * np.abs(right).max())
 
@@ -160,7 +140,7 @@ def test_values_that_others_read_stay_as_they_are(way, tmp_path, monkeypatch):
 def test_types_say_which_products_are_computed_in_whole_numbers(tmp_path):
     folder = save(tmp_path, WAYS["fluid, by channels"])
     _, predictor = run(folder, True, ["mul"])
-    types = [op.type for op in predictor.program().global_block().ops]
+    types = types_of(predictor)
     assert types.count("quantize_linear") == 1 and types.count("batch_norm") == 2
 
 
