@@ -179,11 +179,8 @@ def _summed(X: Spec, count: int, Index: Spec, Updates: Spec, is_zero: bool = Fal
         is_zero: whether zeros stand in place of the array, which is not looked at.
     """
     shape, dtype, size = X.shape, X.dtype.dtype, size_of(X.shape)
-    width, into, kind = (
-        size_of(shape) // count,
-        (count,),
-        dtype.char if dtype.char in "fdil" else "",
-    )
+    width, into = size_of(shape) // count, (count,)
+    kind = dtype.char if dtype.char in "fdil" else ""
     sizes, work = sizes_of(width, count, 1, not is_zero), size_of(Updates.shape)
     summed = known_forms("sum_rows", kind, max(size, work), max(size, work), Index.dtype)
 
@@ -318,10 +315,8 @@ def largest(op: Any, X: Spec, K: Spec | None) -> Prepared | None:
     if not 0 < op.k <= min(X.shape[-1], MOST_WANTED):
         return None
     shape, dtype, size = (*X.shape[:-1], op.k), X.dtype.dtype, size_of(X.shape)
-    compute, sizes = (
-        known_forms("largest_of", dtype.char, size, size),
-        sizes_of(X.shape[-1], op.k, 1),
-    )
+    compute = known_forms("largest_of", dtype.char, size, size)
+    sizes = sizes_of(X.shape[-1], op.k, 1)
 
     def run(x: Any, _: Any) -> Any:
         made = np.empty(shape, dtype), np.empty(shape, np.int64)

@@ -74,7 +74,7 @@ class Compiler:
                 return list(_calls().split(said))
             except ValueError:  # of quotes, one is missing
                 return []
-        for name in ("cc", "gcc", "clang"):
+        for name in ("cc", "gcc", "clang"):  # shutil is not read for this: see calls.py
             for folder in os.get_exec_path():
                 path = os.path.join(folder, name)
                 if os.path.isfile(path) and os.access(path, os.X_OK):
