@@ -56,7 +56,7 @@ def operands(size: str) -> dict[str, Any]:
     """Arrays by name."""
     count, rows, width = SIZES.get(size, TINY)
     rng = np.random.default_rng(0)
-    return {
+    arrays = {
         "x": rng.normal(size=(rows, width)).astype("float32"),
         "updates": rng.normal(size=(count, width)).astype("float32"),
         "weights": rng.random((count, 1)).astype("float32"),
@@ -66,19 +66,18 @@ def operands(size: str) -> dict[str, Any]:
         "places": np.stack([rng.integers(0, n, count) for n in (rows, width)], 1),
         "columns": rng.integers(0, width, (rows, width)),
     }
+    return arrays | {f"{name}_column": arrays[name].reshape(-1, 1) for name in ("index", "other")}
 
 
 def of_paddle(paddle: Any, a: dict[str, Any], sparse: bool) -> Functions:
     """The functions, of tensors or of variables; ``sparse`` where they are tensors."""
     geometric, functional = paddle.geometric, paddle.nn.functional
-    rows = a["x"].shape[0]
-    column, other = a["index"].reshape([-1, 1]), a["other"].reshape([-1, 1])
-    ids = a["ascending"]
+    rows, ids = a["x"].shape[0], a["ascending"]
     return {
         "gather": lambda x: paddle.gather(x, a["index"]),
         "gather_nd": lambda x: paddle.gather_nd(x, a["places"]),
         "scatter": lambda x: paddle.scatter(x, a["index"], a["updates"]),
-        "scatter_nd_add": lambda x: paddle.scatter_nd_add(x, column, a["updates"]),
+        "scatter_nd_add": lambda x: paddle.scatter_nd_add(x, a["index_column"], a["updates"]),
         "index_add": lambda x: paddle.index_add(x, a["index"], 0, a["updates"]),
         "segment_sum": lambda u: geometric.segment_sum(u, ids),
         "segment_mean": lambda u: geometric.segment_mean(u, ids),
@@ -93,7 +92,7 @@ def of_paddle(paddle: Any, a: dict[str, Any], sparse: bool) -> Functions:
         "cumsum": lambda x: paddle.cumsum(x, axis=1),
         "one_hot": lambda x: functional.one_hot(a["index"], min(rows, 1000)),
         "graph_conv": lambda x: paddle.scatter_nd_add(
-            paddle.zeros_like(x), other, paddle.gather(x, a["index"]) * a["weights"]
+            paddle.zeros_like(x), a["other_column"], paddle.gather(x, a["index"]) * a["weights"]
         ),
     }
 
