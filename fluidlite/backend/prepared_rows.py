@@ -28,6 +28,7 @@ from .rows import (
     put_at,
     rows_replaced,
     sizes_of,
+    summed_along,
     take_along_axis,
     take_at,
     taken_along_axis,
@@ -289,10 +290,10 @@ def take_along(op: Any, X: Spec, Index: Spec) -> Prepared | None:
 @prepares("cumsum")
 def cumsum_(op: Any, X: Spec) -> Prepared | None:
     """The sums up to each element along a dimension."""
-    if op.flatten or op.reverse or op.exclusive or not _fit(X) or X.dtype.dtype.char not in "fdl":
+    if op.flatten or op.exclusive or not _fit(X) or X.dtype.dtype.char not in "fdl":
         return None
-    axis, shape, dtype = op.axis % X.ndim, X.shape, X.dtype.dtype
-    sizes, work = sizes_of(*lists_along(shape, axis), 1), size_of(shape)
+    axis, shape, dtype, reverse = op.axis % X.ndim, X.shape, X.dtype.dtype, op.reverse
+    sizes, work = sizes_of(*lists_along(shape, axis), 1, reverse), size_of(shape)
     summed = known_forms("sums_along", dtype.char, work, work)
 
     def run(x: Any, out: Any = None) -> Any:
@@ -300,7 +301,11 @@ def cumsum_(op: Any, X: Spec) -> Prepared | None:
         if summed((x, sizes, new)):
             return new
         with np.errstate(all="ignore"):
-            return cumsum(x, axis, dtype, new)
+            if not reverse:
+                return cumsum(x, axis, dtype, new)
+            if not (x.flags.c_contiguous and summed_along(x, axis, reverse, new)):
+                np.copyto(new, op.run(xp, x))
+            return new
 
     return Prepared(run, out=True, quiet=True)
 

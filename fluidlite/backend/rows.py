@@ -450,6 +450,21 @@ def take_along_axis(x: Any, index: Any, axis: int = -1) -> Any:
     return x.reshape(-1).take(places).reshape(index.shape)
 
 
+def summed_along(x: Any, axis: int, reverse: bool, out: Any) -> bool:
+    """Whether a kernel in C has written the sums up to each element.
+
+    Args:
+        x: the elements, which lie one after the other.
+        axis: the dimension, counted from the first.
+        reverse: sum from the end.
+        out: what is written, of the same form.
+    """
+    rows, across = lists_along(x.shape, axis)
+    parts = _parts(x.size, x.size // (rows * across))
+    sizes = sizes_of(rows, across, parts, reverse)
+    return x.size >= LEAST and _run("sums_along", x.dtype.char, (x, sizes, out), parts)
+
+
 def cumsum(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """The sums up to each element along a dimension, as NumPy gives them; in ``out``, whose
     elements lie one after the other, where that is given.
@@ -459,16 +474,14 @@ def cumsum(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         # what is traced in place of an array knows of no "out"
         return np.cumsum(x, axis=axis, dtype=dtype, **({} if out is None else {"out": out}))
     axis %= x.ndim
-    rows, across = lists_along(x.shape, axis)
     x = np.ascontiguousarray(x)
     out = np.empty(x.shape, x.dtype) if out is None else out
-    lists = x.size // (rows * across)
-    parts = _parts(x.size, lists)
-    if _run("sums_along", x.dtype.char, (x, sizes_of(rows, across, parts), out), parts):
+    if summed_along(x, axis, False, out):
         return out
+    rows, across = lists_along(x.shape, axis)
     if across < _LONG_ROW:
         return np.cumsum(x, axis, dtype, out)
-    for terms, sums in zip(x.reshape(lists, rows, across), out.reshape(lists, rows, across)):
+    for terms, sums in zip(x.reshape(-1, rows, across), out.reshape(-1, rows, across)):
         sums[0] = terms[0]
         for k in range(1, rows):
             np.add(sums[k - 1], terms[k], out=sums[k])

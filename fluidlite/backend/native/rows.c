@@ -183,32 +183,33 @@ static int take_along(PyObject *args, i64 block) {
 ALONG(add_along, +=)
 ALONG(set_along, =)
 
-/* values [lists, rows, across], (rows, across, parts) -> their sums along the rows */
+/* values [lists, rows, across], (rows, across, parts, whether from the last row on) -> their sums
+   along the rows */
 static int sums_along(PyObject *args, i64 block) {
   const i64 *sizes = AT(1);
   const T *values = (const T *)DATA(args, 0);
   T *out = (T *)DATA(args, 2);
   i64 rows = sizes[0], across = sizes[1], lists = elements(args, 0) / (rows * across);
   i64 first = lists * block / sizes[2], last = lists * (block + 1) / sizes[2], l = first;
+  i64 begin = sizes[3] ? (rows - 1) * across : 0, step = sizes[3] ? -across : across;
   for (; across == 1 && l + 8 <= last; l += 8) { /* sums that do not wait for each other */
-    const T *from = values + l * rows;
-    T *to = out + l * rows, sums[8] = {0};
-    for (i64 k = 0; k < rows; k++)
-      for (i64 e = 0; e < 8; e++) to[e * rows + k] = sums[e] = k ? sums[e] + from[e * rows + k] : from[e * rows];
+    const T *from = values + l * rows + begin;
+    T *to = out + l * rows + begin, sums[8];
+    for (i64 e = 0; e < 8; e++) to[e * rows] = sums[e] = from[e * rows];
+    for (i64 k = 1; k < rows; k++) {
+      from += step, to += step;
+      for (i64 e = 0; e < 8; e++) to[e * rows] = sums[e] += from[e * rows];
+    }
   }
   for (; l < last; l++) {
-    const T *from = values + l * rows * across;
-    T *to = out + l * rows * across;
+    const T *from = values + l * rows * across + begin;
+    T *to = out + l * rows * across + begin;
     for (i64 c = 0; c < across; c++) to[c] = from[c];
-    if (across == 1) {
-      T sum = from[0];
-      for (i64 k = 1; k < rows; k++) to[k] = sum += from[k];
-    } else
-      for (i64 k = across; k < rows * across; k += across) {
-        const T *restrict before = to + k - across, *restrict more = from + k;
-        T *restrict sums = to + k;
-        for (i64 c = 0; c < across; c++) sums[c] = before[c] + more[c];
-      }
+    for (i64 k = 1; k < rows; k++) {
+      const T *restrict before = to, *restrict more = from += step;
+      T *restrict sums = to += step;
+      for (i64 c = 0; c < across; c++) sums[c] = before[c] + more[c];
+    }
   }
   return DONE;
 }

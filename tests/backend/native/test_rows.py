@@ -465,6 +465,8 @@ AT_NUMBERS = [
     ("put_along", {"axis": 1}, ("x", "columns", "x"), "set_along"),
     ("cumsum", {"axis": 0}, ("x",), "sums_along"),
     ("cumsum", {"axis": 1}, ("x",), "sums_along"),
+    ("cumsum", {"axis": 0, "reverse": True}, ("x",), "sums_along"),
+    ("cumsum", {"axis": 1, "reverse": True}, ("x",), "sums_along"),
     ("top_k_v2", {"k": 3}, ("x", None), "largest_of"),
 ]
 
@@ -518,6 +520,16 @@ def test_a_call_for_known_forms_refuses_numbers_outside(
         arrays[name].reshape(-1)[17] = wrong
         with pytest.raises(Exception, match="range|expected"):
             _of_known_forms(type, attrs, names, arrays)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_threads_share_sums_from_the_end(kernels, monkeypatch, axis):
+    monkeypatch.setattr(rows, "SHARED", 1)
+    x = np.random.default_rng(0).normal(size=(9, 40, 30)).astype("float32")
+    found = _of_known_forms("cumsum", {"axis": axis, "reverse": True}, ["x"], {"x": x})
+    np.testing.assert_array_equal(found, np.flip(np.cumsum(np.flip(x, axis), axis), axis))
+    parts = threads.count() if axis else 1
+    assert {*kernels} == {("sums_along", parts, True)}
 
 
 def test_numpys_sums_beyond_the_range_are_no_warnings(monkeypatch):
