@@ -17,7 +17,7 @@ import fluidlite
 from fluidlite.ground import quoting
 from fluidlite.ir import literal
 
-from sources import garbage_waits, tree_of
+from sources import garbage_waits, lines_with, nodes_on
 
 PACKAGE = Path(fluidlite.__file__).parent
 #: what begins or ends a constant part of a text that is source
@@ -27,6 +27,8 @@ MARKS = re.compile(
     |\bi64\b | \#pragma | PyObject""",
     re.VERBOSE,
 )
+#: where alone a module can show that it writes source: at an f-string, or a name
+WHERE = r"""\b[rR]?[fF][rR]?["']|\bexec\b|\bquoting\b"""
 FOR_TERMINALS = {"printable", "terminal_text", "escaping", "encodable", "has_controls"}
 WHOLE = ("export/",)  #: packages whose modules write parts of one source
 #: what gives source, or a number, whatever it is given
@@ -77,10 +79,12 @@ def trees():
     found = {}
     with garbage_waits():
         for path in PACKAGE.rglob("*.py"):
-            name, tree = path.relative_to(PACKAGE).as_posix(), tree_of(path)
+            name, source = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
             if name == "quoting.py":
                 continue
-            if name.startswith(WHOLE) or any(map(writes, ast.walk(tree))):
+            tree = ast.parse(source, path)
+            nodes = nodes_on(tree, lines_with(WHERE, source))  # quicker than a walk over all nodes
+            if name.startswith(WHOLE) or any(map(writes, nodes)):
                 found[name] = tree
         yield found
 
@@ -110,69 +114,73 @@ class Module:
         self.functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
         self.quoting = QUOTING | {"join", "format", *(f.name for f in self.functions)}
 
-    def names(self, function):
-        """The local names of a function that hold text of a program."""
-        found, pairs = set(), []
-        for target, source in bindings(function):
+    def names(self, nodes):
+        """The local names that hold text of a program, of a function with some nodes."""
+        found, waiting = set(), []
+        for target, source in bindings(nodes):
             stored = (n for n in ast.walk(target) if isinstance(n, ast.Name))
-            pairs.append(({n.id for n in stored if isinstance(n.ctx, ast.Store)}, source))
+            names = {n.id for n in stored if isinstance(n.ctx, ast.Store)}
+            parts = self.parts(source)
+            if any(isinstance(part, ast.Attribute) for part in parts):
+                found |= names
+            else:
+                waiting.append((names, {part.id for part in parts}))
         while True:
-            bound = {
-                name
-                for names, source in pairs
-                if not names <= found and any(self.read(source, found))
-                for name in names
-            }
-            if bound <= found:
+            bound = [names for names, read in waiting if not found.isdisjoint(read)]
+            before = len(found)
+            found.update(*bound)
+            if len(found) == before:
                 return found
-            found |= bound
 
-    def read(self, node, names):
-        """The parts of an expression that read text of a program, outside of what quotes; texts
-        that are put together within it are looked at by themselves.
+    def parts(self, node):
+        """The parts of an expression that may read text of a program, outside of what quotes:
+        fields, and names, which do if they hold such text.  Texts that are put together within it
+        are looked at by themselves.
         """
-        if isinstance(node, ast.Attribute) and node.attr in FIELDS:
-            yield ast.unparse(node)
-        elif isinstance(node, ast.Name):
-            if node.id in names:
-                yield node.id
-        elif isinstance(node, ast.Call):
-            if called(node) not in self.quoting:
-                own = [node.func.value] if isinstance(node.func, ast.Attribute) else []
-                for each in (*own, *node.args, *(keyword.value for keyword in node.keywords)):
-                    yield from self.read(each, names)
-        elif isinstance(node, ast.IfExp):
-            yield from (*self.read(node.body, names), *self.read(node.orelse, names))
-        elif isinstance(node, ast.Subscript):
-            yield from self.read(node.value, names)
-        elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-            yield from self.read(node.elt, names)
-        elif isinstance(node, ast.DictComp):
-            yield from self.read(node.value, names)
-        elif not isinstance(node, ast.JoinedStr | ast.Compare):
-            for each in ast.iter_child_nodes(node):
-                yield from self.read(each, names)
+        found, waiting = [], [node]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.Name) or (
+                isinstance(node, ast.Attribute) and node.attr in FIELDS
+            ):
+                found.append(node)
+            elif isinstance(node, ast.Call):
+                if called(node) not in self.quoting:
+                    if isinstance(node.func, ast.Attribute):
+                        waiting.append(node.func.value)
+                    waiting += [*node.args, *(keyword.value for keyword in node.keywords)]
+            elif isinstance(node, ast.IfExp):
+                waiting += node.body, node.orelse
+            elif isinstance(node, (ast.Subscript, ast.DictComp)):
+                waiting.append(node.value)
+            elif isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
+                waiting.append(node.elt)
+            elif not isinstance(node, (ast.JoinedStr, ast.Compare)):
+                waiting += ast.iter_child_nodes(node)
+        return found
 
     def unquoted(self):
         """The places at which text of a program gets into a text as it is."""
         for function in self.functions:
             if function.name in ("__str__", "__repr__"):
                 continue
-            names, left_out = self.names(function), set(apart(function))
-            for node in ast.walk(function):
+            nodes = [*ast.walk(function)]
+            names, left_out = self.names(nodes), set(apart(nodes))
+            for node in nodes:
                 for each in put_in(node) if id(node) not in left_out else ():
-                    for text in self.read(each, names):
-                        yield function.name, each.lineno, text
+                    for part in self.parts(each):
+                        if isinstance(part, ast.Attribute) or part.id in names:
+                            yield function.name, each.lineno, ast.unparse(part)
 
 
-def bindings(function):
-    """Pairs of a target and what it is bound to."""
-    for node in ast.walk(function):
+def bindings(nodes):
+    """Pairs of a target and what it is bound to, among the nodes of a function."""
+    for node in nodes:
         if isinstance(node, ast.Assign):
             yield from ((target, node.value) for target in node.targets)
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value:
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value:
             yield node.target, node.value
-        elif isinstance(node, ast.For | ast.comprehension):
+        elif isinstance(node, (ast.For, ast.comprehension)):
             yield from each_of(node.target, node.iter)
 
 
@@ -188,9 +196,9 @@ def each_of(target, source):
         yield target, source
 
 
-def apart(function):
+def apart(nodes):
     """What is no source: messages of errors and warnings, and what is quoted as a whole."""
-    for node in ast.walk(function):
+    for node in nodes:
         is_said = isinstance(node, ast.Raise)
         if isinstance(node, ast.Call):
             is_said = (
@@ -204,7 +212,7 @@ def put_in(node):
     """What is put into a text by an expression."""
     if isinstance(node, ast.JoinedStr):
         return [v.value for v in node.values if isinstance(v, ast.FormattedValue)]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
         sides = (node.left, node.right)
         texts = [
             isinstance(getattr(s, "value", None), str) or isinstance(s, ast.JoinedStr)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from sources import garbage_waits
+from sources import garbage_waits, lines_with, nodes_on, stands_on
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "fluidlite"
@@ -32,6 +32,7 @@ HEAVY |= {"scipy", "tensorboardX", "threadpoolctl", "tqdm"}
 LIGHT = {"concurrent", "ctypes", "difflib", "hashlib", "json", "random", "tempfile"}
 VAGUE = {"base", "common", "helper", "helpers", "misc", "util", "utils"}
 PASSING = {"each", "found", "given", "kept", "made"}  # names for the next line or two
+PASSING_WORDS = rf"\b({'|'.join(PASSING)})\b"
 LIFE = 3  # how many lines a local of such a name may live
 #: users of paddle 2 and OneFlow import these
 IMPORTED_SO = {
@@ -361,9 +362,8 @@ def test_private_names_stay_in_their_modules(imports):
 def test_private_attributes_of_modules_are_not_used_elsewhere():
     def uses(module):
         own = {i.target.split(".")[-1] for i in imports_of(module) if i.internal and not i.name}
-        if not re.search(rf"\b({'|'.join(own)})\s*\._", source_of(module)):
-            return  # quicker than a walk over all nodes
-        for node in ast.walk(tree_of(module)):
+        lines = lines_with(rf"\b({'|'.join(own)})\s*\._", source_of(module))
+        for node in nodes_on(tree_of(module), lines):
             if (
                 isinstance(node, ast.Attribute)
                 and isinstance(node.value, ast.Name)
@@ -385,16 +385,21 @@ FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 SCOPE = FUNCTION | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
-def passing_locals(scope):
+def passing_locals(scope, lines):
     """Passing names that live too long, as pairs of a line and a name, and the uses of those that
     belong to a scope around.
+
+    Args:
+        lines: those that have such names.
     """
     too_long, reads, stores, parameters = [], [], {}, set()
     nodes = [*ast.iter_child_nodes(scope)]
     while nodes:
         node = nodes.pop()
+        if not stands_on(node, lines):
+            continue  # quicker than a walk over all nodes
         if isinstance(node, SCOPE):
-            inner, free = passing_locals(node)
+            inner, free = passing_locals(node, lines)
             too_long += inner
             reads += free
             continue
@@ -430,16 +435,16 @@ def passing_locals(scope):
     ],
 )
 def test_names_that_live_too_long_are_seen(text, lines):
-    assert [line for line, _ in passing_locals(ast.parse(text))[0]] == lines
+    found, _ = passing_locals(ast.parse(text), lines_with(PASSING_WORDS, text))
+    assert [line for line, _ in found] == lines
 
 
 def test_a_local_that_lives_longer_than_three_lines_is_named_after_its_thing():
-    words = re.compile(rf"\b({'|'.join(PASSING)})\b")
+    words = {module: lines_with(PASSING_WORDS, source_of(module)) for module in FILES}
     report(
         f"{module}, line {line}: {name} lives longer than {LIFE} lines; name it after what it is"
-        for module in FILES
-        if words.search(source_of(module))
-        for line, name in sorted(passing_locals(tree_of(module))[0])
+        for module, lines in words.items()
+        for line, name in sorted(passing_locals(tree_of(module), lines)[0])
     )
 
 
@@ -555,9 +560,11 @@ CHANGING = {
 }
 
 
-def changed_in(tree):
-    """The expressions that a module assigns to, deletes, or calls a changing method of."""
-    for node in ast.walk(tree):
+def changed_in(module):
+    """The expressions that a module assigns to, deletes, or calls a changing method of, where it
+    names what a block holds.
+    """
+    for node in nodes_on(tree_of(module), lines_with(r"\.(ops|vars)\b", source_of(module))):
         if isinstance(node, (ast.Assign, ast.Delete)):
             yield from ((target, node.lineno) for target in node.targets)
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
@@ -568,9 +575,7 @@ def changed_in(tree):
 
 def test_what_a_block_holds_changes_in_its_own_methods_only():
     def changes(module):
-        if not re.search(r"\.(ops|vars)\b", source_of(module)):
-            return  # quicker than a walk over all nodes
-        for target, line in changed_in(tree_of(module)):
+        for target, line in changed_in(module):
             held = target.value if isinstance(target, ast.Subscript) else target
             if not isinstance(held, ast.Attribute) or held.attr not in {"ops", "vars"}:
                 continue
@@ -579,5 +584,5 @@ def test_what_a_block_holds_changes_in_its_own_methods_only():
 
     report(c for module in FILES if module != f"{PACKAGE}.ir.block" for c in changes(module))
     assert len(list(changes(f"{PACKAGE}.ir.block"))) == 0
-    own = {ast.unparse(target) for target, _ in changed_in(tree_of(f"{PACKAGE}.ir.block"))}
+    own = {ast.unparse(target) for target, _ in changed_in(f"{PACKAGE}.ir.block")}
     assert {"self.ops", "self.vars", "self.ops[index]", "self.vars[name]"} <= own

@@ -6,11 +6,11 @@ script.  A change reaches other tests, too: the whole suite has the last word.
 """
 
 import ast
+import contextlib
 import functools
+import re
 import subprocess
 from pathlib import Path, PurePosixPath
-
-from sources import garbage_waits, tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "fluidlite"
@@ -20,6 +20,10 @@ HELPERS = ("tests", "tests/aids", "tests/jobs", "tests/tools")
 ALWAYS = ("tests/test_layering.py", "tests/test_repository.py")
 #: changes of these reach every test
 EVERYWHERE = ("setup.cfg", "pyproject.toml", "tests/conftest.py")
+#: an import statement at the beginning of a line; a line of a text may look so, too
+STATEMENT = re.compile(
+    r"^[ \t]*((?:import|from)\b[^\n(#]*(?:\((?:#[^\n]*\n|[^)#])*\))?)", re.MULTILINE
+)
 
 
 def changed_files(since: str) -> set[str]:
@@ -88,11 +92,12 @@ def _reached(file: Path) -> frozenset[str]:
 
 
 @functools.cache
-@garbage_waits()
 def _imports(file: Path) -> frozenset[str]:
-    """The files of the repository that a file's import statements name."""
+    """The files of the repository that a file's import statements name; those of scripts that it
+    holds as texts, too.
+    """
     modules: set[str] = set()
-    for node in ast.walk(tree_of(file)):
+    for node in map(_parsed, STATEMENT.findall(_source(file))):
         if isinstance(node, ast.Import):
             modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -104,6 +109,13 @@ def _imports(file: Path) -> frozenset[str]:
     return frozenset(found for module in modules if (found := _file_of(module)))
 
 
+def _parsed(statement: str) -> ast.stmt | None:
+    with contextlib.suppress(SyntaxError):  # of prose
+        return ast.parse(statement).body[0]
+    return None
+
+
+@functools.cache
 def _file_of(module: str) -> str | None:
     path = module.replace(".", "/")
     for folder in ("", *HELPERS):
