@@ -81,6 +81,9 @@ SCRIPTS = {
 }
 
 
+IN_FULL = ["a layer", "a kernel", "an operator of the user's"]
+
+
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory):
     """What users see of every script."""
@@ -94,6 +97,13 @@ def seen_strictly(tmp_path_factory):
         name: "fluid.strict()\n" + textwrap.dedent(s).lstrip("\n") for name, s in SCRIPTS.items()
     }
     return run_all(scripts, tmp_path_factory.mktemp("strict"))
+
+
+@pytest.fixture(scope="module")
+def seen_in_full(tmp_path_factory):
+    """What users see of some errors who ask for whole tracebacks."""
+    scripts = {name: ERRORS[name][1] for name in IN_FULL}
+    return run_all(scripts, tmp_path_factory.mktemp("full"), FLUIDLITE_TRACEBACK="full")
 
 
 def marked(script, mark):
@@ -122,11 +132,9 @@ def test_an_error_shows_the_users_lines_and_the_message(seen, name):
     assert ours <= LINES_OF_OURS * shown.count("Traceback"), shown
 
 
-@pytest.mark.parametrize("name", ["a layer", "a kernel", "an operator of the user's"])
-def test_the_whole_traceback_is_shown_on_request(name, tmp_path):
-    script = {name: ERRORS[name][1]}
-    shown = run_all(script, tmp_path, FLUIDLITE_TRACEBACK="full")[name]["shown"]
-    users, ours = lines_in(shown)
+@pytest.mark.parametrize("name", IN_FULL)
+def test_the_whole_traceback_is_shown_on_request(seen_in_full, name):
+    users, ours = lines_in(seen_in_full[name]["shown"])
     assert ours > 1 and users >= marked(ERRORS[name][1], "here")
 
 

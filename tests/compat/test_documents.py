@@ -1,11 +1,10 @@
 """The programs of the documents of Paddle 2 and OneFlow print what they print on the real ones."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from fluidlite.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = sorted((ROOT / "examples" / "documents").glob("*.py"))
@@ -14,19 +13,9 @@ RECORDED = ROOT / "tests" / "data" / "documents"
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_a_program_of_the_documents_prints_what_it_prints_on_the_real_system(path):
-    search = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-m", "fluidlite", "run", "--force", str(path)],
-        env={**os.environ, "PYTHONPATH": search},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == (RECORDED / f"{path.stem}.txt").read_text(encoding="utf-8")
+def test_a_program_of_the_documents_prints_what_it_prints_on_the_real_system(path, here, capsys):
+    assert main(["run", "--force", str(path)]) == 0
+    assert capsys.readouterr().out == (RECORDED / f"{path.stem}.txt").read_text(encoding="utf-8")
 
 
 def test_there_are_four_of_them():

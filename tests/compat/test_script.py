@@ -30,15 +30,6 @@ def python(*words, cwd=None, env=None):
     )
 
 
-@pytest.fixture
-def here():
-    """What running a script in this process changes."""
-    before = sys.argv, list(sys.path), sys.modules["__main__"]
-    yield
-    compat.uninstall()
-    sys.argv, sys.path[:], sys.modules["__main__"] = before
-
-
 def test_a_script_sees_what_it_sees_in_a_plain_run(tmp_path):
     script = tmp_path / "told.py"
     script.write_text(
@@ -312,18 +303,23 @@ SAVING = (
 )
 
 
-def test_a_script_is_refused_effects_of_a_program_that_it_reads_until_it_is_allowed(tmp_path):
+def test_a_script_is_refused_effects_of_a_program_that_it_reads_until_it_is_allowed(
+    here, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "net.txt").write_text(SAVING)
     (tmp_path / "old.py").write_text(SAVES)
-    run = python("-m", "fluidlite", "run", "old.py", cwd=tmp_path)
-    assert run.returncode == 1
-    assert 'say program.allow("files"), or fluidlite run --allow files' in run.stderr
+    assert main(["run", "old.py"]) == 1
+    said = capsys.readouterr().err
+    assert 'say program.allow("files"), or fluidlite run --allow files' in said
     assert not (tmp_path / "made").exists()
-    run = python("-m", "fluidlite", "run", "--allow", "files", "old.py", cwd=tmp_path)
-    assert (run.returncode, run.stderr) == (0, "")
+    compat.uninstall()
+    assert main(["run", "--allow", "files", "old.py"]) == 0
+    assert capsys.readouterr().err == ""
     assert (tmp_path / "made").exists()
-    run = python("-m", "fluidlite", "run", "--allow=any", "old.py", cwd=tmp_path)
-    assert run.returncode == 2
+    compat.uninstall()
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", "--allow=any", "old.py"])
 
 
 def test_install_allows_an_effect_until_it_is_taken_back(here):

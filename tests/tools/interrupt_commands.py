@@ -8,6 +8,7 @@ already; with a line at most on standard error; and each file is the whole one, 
 """
 
 import argparse
+import contextlib
 import os
 import random
 import signal
@@ -110,6 +111,25 @@ def files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
+@contextlib.contextmanager
+def own_folder(words, folder):
+    """A folder for one run of a command, with what it reads and old files where it writes some.
+
+    Args:
+        words: of the command.
+        folder: has what :func:`prepared` makes.
+    """
+    with tempfile.TemporaryDirectory(dir=folder) as name:
+        own = Path(name)
+        for path in folder.iterdir():
+            if path.suffix or path.name == "model":
+                (own / path.name).symlink_to(path)
+        (own / "out").mkdir()
+        for target in [word for word in words if word.startswith("out/") and word[-1] != "/"]:
+            (own / target).write_bytes(OLD)
+        yield own
+
+
 def run(words, folder, moment=None):
     """Run a command in a folder of its own.
 
@@ -121,14 +141,7 @@ def run(words, folder, moment=None):
     Returns:
         the exit status, what it writes to standard error, what it leaves, and its seconds.
     """
-    with tempfile.TemporaryDirectory(dir=folder) as name:
-        own = Path(name)
-        for path in folder.iterdir():
-            if path.suffix or path.name == "model":
-                (own / path.name).symlink_to(path)
-        (own / "out").mkdir()
-        for target in [word for word in words if word.startswith("out/") and word[-1] != "/"]:
-            (own / target).write_bytes(OLD)
+    with own_folder(words, folder) as own:
         begun, mark = os.pipe()
         process = subprocess.Popen(
             [sys.executable, "-c", SCRIPT, *words, str(mark)],
@@ -166,17 +179,18 @@ def faults(whole, found):
         yield f"tore {', '.join(torn or sorted(left))}"
 
 
-def tried(words, folder, moments):
+def tried(words, folder, moments, whole=None):
     """Interrupt a command at some moments.
 
     Args:
         words, folder: of the command.
         moments: as parts of its time.
+        whole: what :func:`run` gives without an interrupt, where it is known.
 
     Returns:
         the exit statuses, and what is wrong.
     """
-    whole = run(words, folder)
+    whole = whole or run(words, folder)
     statuses, wrong = [], []
     for part in moments:
         found = run(words, folder, part * whole[3])
