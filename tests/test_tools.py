@@ -16,8 +16,9 @@ from fluidlite.ground.public_names import public_names
 from fluidlite.ground.reprs import Described, shown
 
 
-def public_modules():
-    """The public modules, as completion finds them."""
+@pytest.fixture(scope="module")
+def modules():
+    """The public modules by their names, as completion finds them."""
     found, waiting = {}, [fluid]
     while waiting:
         module = waiting.pop()
@@ -29,36 +30,36 @@ def public_modules():
                 for value in values
                 if isinstance(value, types.ModuleType) and value.__name__.startswith("fluidlite")
             ]
-    return found
+    return dict(sorted(found.items()))
 
 
-MODULES = public_modules()
-
-
-def test_the_public_modules_are_found():
-    assert len(MODULES) > 40
+def test_the_public_modules_are_found(modules):
+    assert len(modules) > 40
     expected = ["layers", "dygraph", "io", "optimizer", "nn", "nn.functional", "flow", "inspect"]
-    assert {f"fluidlite.{name}" for name in expected} <= set(MODULES)
+    assert {f"fluidlite.{name}" for name in expected} <= set(modules)
 
 
-@pytest.mark.parametrize("name", sorted(MODULES))
-def test_help_and_dir_show_public_names_only(name):
-    module = MODULES[name]
-    members = inspect.getmembers(module)
-    assert [key for key, _ in members] == dir(module) == sorted(set(dir(module)))
-    for key, value in members:
-        where = (
-            value.__name__ if isinstance(value, types.ModuleType) else value.__class__.__module__
-        )
-        where = getattr(value, "__module__", None) or where
-        assert not key.startswith("_")
-        is_own = where.startswith("fluidlite") or name.endswith("_pb2")  # classes of protobuf
-        assert is_own or not callable(value)
-    if name != "fluidlite.layers" and not name.endswith("_pb2"):  # a second's work
-        assert pydoc.plain(pydoc.render_doc(module)).startswith("Python Library Documentation")
+def test_dir_shows_public_names_only(modules):
+    for name, module in modules.items():
+        members = inspect.getmembers(module)
+        assert [key for key, _ in members] == dir(module) == sorted(set(dir(module))), name
+        for key, value in members:
+            kind = value.__class__.__module__
+            where = value.__name__ if isinstance(value, types.ModuleType) else kind
+            where = getattr(value, "__module__", None) or where
+            assert not key.startswith("_"), name
+            is_own = where.startswith("fluidlite") or name.endswith("_pb2")  # classes of protobuf
+            assert is_own or not callable(value), f"{name}.{key}"
 
 
-def test_import_star_gives_what_dir_shows():
+def test_help_is_shown_of_public_modules(modules):
+    for name, module in modules.items():
+        if name != "fluidlite.layers" and not name.endswith("_pb2"):  # a second's work
+            text = pydoc.plain(pydoc.render_doc(module))
+            assert text.startswith("Python Library Documentation"), name
+
+
+def test_import_star_gives_what_dir_shows(modules):
     code = """
 import sys
 for name in sys.argv[1:]:
@@ -66,9 +67,9 @@ for name in sys.argv[1:]:
     exec(f"from {name} import *", given)
     print(name, {*given} - {"__builtins__"} ^ {*dir(sys.modules[name])})
 """
-    words = [sys.executable, "-c", code, *sorted(MODULES)]
+    words = [sys.executable, "-c", code, *modules]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert done.stdout.splitlines() == [f"{name} set()" for name in sorted(MODULES)], done.stderr
+    assert done.stdout.splitlines() == [f"{name} set()" for name in modules], done.stderr
 
 
 def test_public_names_are_those_that_a_module_lists_or_defines():
@@ -82,19 +83,11 @@ def test_public_names_are_those_that_a_module_lists_or_defines():
     assert public_names(vars(module)) == ["sin"]
 
 
-def public_classes():
-    return {
-        value
-        for module in MODULES.values()
-        for name in dir(module)
-        if isinstance(value := getattr(module, name), type)
-    }
-
-
-def test_every_public_class_says_what_its_objects_are():
+def test_every_public_class_says_what_its_objects_are(modules):
+    members = [getattr(module, name) for module in modules.values() for name in dir(module)]
     plain = [
         kind.__name__
-        for kind in public_classes()
+        for kind in {each for each in members if isinstance(each, type)}
         if kind.__repr__ is object.__repr__ and "__init__" in vars(kind)
     ]
     assert not plain

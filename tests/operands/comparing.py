@@ -144,7 +144,16 @@ def compare(function, text, make, dtype, unknown=0):
         function, text, make, dtype: as of :func:`at_once`.
         unknown: as of :func:`variable_of`.
     """
-    wanted = at_once(function, text, make, dtype)
+    compare_with(at_once(function, text, make, dtype), function, text, dtype, unknown)
+
+
+def compare_with(wanted, function, text, dtype, unknown=0):
+    """The same, where it is known what the function gives on tensors.
+
+    Args:
+        wanted: that.
+        function, text, dtype, unknown: as of :func:`compare`.
+    """
     with fluid.program_guard(fluid.Program(), fluid.Program()):
         feed = {}
         names = Names(variable_of(feed, unknown), dtype, f=function)

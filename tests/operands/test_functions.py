@@ -12,7 +12,7 @@ from fluidlite.errors import ArgumentError
 from fluidlite.functions import exports
 from fluidlite.ground.public_names import public_names
 from operands import calls
-from operands.comparing import Spelling, compare, strict_tensor, tensor
+from operands.comparing import Spelling, at_once, compare_with, strict_tensor, tensor
 
 NOTHING = "takes no operand"
 STATE = "reads or sets a state"
@@ -131,28 +131,21 @@ def texts_of(function, written):
 
 
 @pytest.mark.filterwarnings("ignore:divide. that of int64")
-@pytest.mark.parametrize("spelling, name", CASES)
-def test_a_function_of_variables_computes_what_that_of_tensors_does(spelling, name):
-    table = SPELLINGS[spelling]
-    function = table.functions[name]
-    for text in texts_of(function, table.calls.get(name)):
-        compare(function, text, table.make, "float32")
-
-
-@pytest.mark.filterwarnings("ignore:divide. that of int64")
 @pytest.mark.parametrize("spelling, name, dtype", in_both_types(CASES))
-def test_a_function_of_unknown_sizes_computes_the_same_or_says_that_it_needs_them(
-    spelling, name, dtype
-):
+def test_a_function_of_variables_computes_what_that_of_tensors_does(spelling, name, dtype):
+    """... and where sizes are unknown, too, or it says that it needs them."""
     table = SPELLINGS[spelling]
     function = table.functions[name]
     unknown = 1 if dtype == "float32" else None  # the first size, or all of them
     for text in texts_of(function, table.calls.get(name)):
+        wanted = at_once(function, text, table.make, dtype)
+        compare_with(wanted, function, text, dtype)
+        if (name, text) in AMBIGUOUS:
+            continue
         try:
-            compare(function, text, table.make, dtype, 0 if (name, text) in AMBIGUOUS else unknown)
+            compare_with(wanted, function, text, dtype, unknown)
         except ArgumentError as error:
             assert "computes with a size of a variable that is unknown" in str(error)  # noqa: PT017
-            compare(function, text, table.make, dtype)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def use(monkeypatch):
     return pool_of
 
 
-def images(samples=16):
+def images(samples=7):
     """A net whose convolutions, pooling and optimizer steps are all cut."""
     x = fluid.data("x", [samples, 3, 32, 32], "float32")
     label = fluid.data("label", [samples, 1], "int64")
