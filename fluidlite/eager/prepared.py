@@ -110,7 +110,7 @@ generator: state.StateSlot[Generator] = state.slot("eager_random", _unforeseen)
 
 
 @contextmanager
-def drawing_from(stream: Generator) -> Iterator[None]:
+def stream_guard(stream: Generator) -> Iterator[None]:
     """A guard within which functions and operators draw from a stream.
 
     Args:

@@ -12,7 +12,7 @@ from .engine import located, tensors_in
 from .inner_sweep import pulled_through
 from .mode import enable_grad, thread
 from .nodes import GradNode, StepOfFunction
-from .prepared import Generator, drawing_from, generator
+from .prepared import Generator, generator, stream_guard
 from .recording import TensorRecord, caller
 from .sweep import BackwardPass, described, node_of
 
@@ -100,7 +100,7 @@ def _drawing(numbers: Any) -> Iterator[None]:
     """Random operators draw what follows from a state; afterwards the stream goes on."""
     again = Generator()
     again.standing = numbers
-    with drawing_from(again):
+    with stream_guard(again):
         yield
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..eager.engine import located
 from ..eager.prepared import Generator as Stream
-from ..eager.prepared import drawing_from as eagerly_from
 from ..eager.prepared import generator as streams
+from ..eager.prepared import stream_guard
 from ..errors import ArgumentError
 from ..functions import creation
 from ..ground.reprs import Described
@@ -112,7 +112,7 @@ def drawing_from(generator: Generator | None) -> AbstractContextManager[Any]:
         return nullcontext()
     if not isinstance(generator, Generator):
         raise located(ArgumentError, f"expected a Generator or None, got {generator!r:.60}")
-    return eagerly_from(generator.stream)
+    return stream_guard(generator.stream)
 
 
 def manual_seed(seed: int) -> Generator:

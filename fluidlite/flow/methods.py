@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..eager.prepared import drawing_from, generator as streams
+from ..eager.prepared import stream_guard, generator as streams
 from ..eager.writing import Writing
 from ..functions import creation, elementary, noise
 from ..ground.dtypes import as_dtype
@@ -146,7 +146,7 @@ class MoreMethods(Writing, results=False):
     def bernoulli(self, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
         """Ones with the probabilities that the tensor holds, or with one for all; zeros else."""
         chances = self if p is None else creation.full_like(self, p)
-        with nullcontext() if generator is None else drawing_from(generator.stream):
+        with nullcontext() if generator is None else stream_guard(generator.stream):
             return creation.bernoulli(chances)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..eager.engine import gradients_of, tensors_in
 from ..eager.mode import enable_grad
-from ..eager.prepared import Generator, drawing_from
+from ..eager.prepared import Generator, stream_guard
 from ..eager.tensor_core import TensorCore
 from ..errors import ArgumentError
 from .comparing import Comparing
@@ -99,7 +99,7 @@ class EagerCheck:
         sources = [tensors[name] for name in self._sources]
         for each in sources:
             each.stop = False
-        with drawing_from(Generator(self._seed)), enable_grad():
+        with stream_guard(Generator(self._seed)), enable_grad():
             outs = tensors_in("what the function returns", self._function(*tensors.values()))
             for out in outs:
                 if not is_continuous(dense(out.array)):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..eager.listening import listener
 from ..eager.mode import thread
-from ..eager.prepared import Generator, drawing_from, generator
+from ..eager.prepared import Generator, generator, stream_guard
 from ..eager.recording import TensorRecord, observed
 from ..eager.sweep import described, node_of
 from ..errors import ArgumentError
@@ -234,7 +234,7 @@ def traced(
     calls, setting, drawn = CallWatch(), _setting(), _drawn()
     # what is called when garbage is collected is none of the step's
     tracer.stream = HeardGenerator(generator.get(), tracer)
-    with state.collector_paused(), drawing_from(tracer.stream), traced_by(tracer), calls.on():
+    with state.collector_paused(), stream_guard(tracer.stream), traced_by(tracer), calls.on():
         result = step(*args, **kwargs)
     tracer.end()
     reason: Any = tracer.reason

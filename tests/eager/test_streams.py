@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from fluidlite.eager.mode import thread
-from fluidlite.eager.prepared import Generator, drawing_from, generator
+from fluidlite.eager.prepared import Generator, generator, stream_guard
 
 
 def test_an_interrupt_as_a_stream_is_switched_leaves_none_behind():
@@ -24,7 +24,7 @@ def test_an_interrupt_as_a_stream_is_switched_leaves_none_behind():
         before = sys.gettrace()
         sys.settrace(trace)
         try:
-            with drawing_from(Generator(1)):
+            with stream_guard(Generator(1)):
                 sys.settrace(before)
         finally:
             sys.settrace(before)
