@@ -424,16 +424,28 @@ def segment_pool(op: Any, X: Spec, SegmentIds: Spec) -> Prepared | None:
     """Rows of segments put together."""
     if not _fit(X) or SegmentIds.shape[:1] != X.shape[:1]:
         return None
+    (rows, *row), dtype, how = X.shape, X.dtype.dtype, op.pooltype
+    kind = dtype.char if dtype.char in ("fdil" if how == "SUM" else "fd") else ""
+    if size_of(SegmentIds.shape) != rows:
+        kind = ""
+    name, size, width = f"segment_{how.lower()}", size_of(X.shape), size_of(row)
+    compute = known_forms(name, kind, size, size, SegmentIds.dtype)
 
     def run(x: Any, index: Any, out: Any = None) -> Any:
-        pooled = pooled_segments(op.pooltype, index, x, out)
-        if pooled is None:
-            pooled, _ = op.run(xp, x, index)
+        count = int(index.item(-1)) + 1 if out is None else len(out)
+        if 0 < count <= rows:  # else they may be many
+            new = np.empty((count, *row), dtype) if out is None else out
+            if compute((index, x, sizes_of(width, count, 1), new)):
+                return new
+        with np.errstate(all="ignore"):
+            pooled = pooled_segments(how, index, x, out)
+            if pooled is None:
+                pooled, _ = op.run(xp, x, index)
         if out is not None and pooled is not out:
             np.copyto(out, pooled)
         return pooled if out is None else out
 
-    return Prepared(run, out=True)
+    return Prepared(run, out=True, quiet=True)
 
 
 @prepares("segment_pool_grad")
@@ -445,23 +457,30 @@ def segment_pool_grad(
         return None
     if not _fit(X, Out, dOut) or not X.dtype.is_float or SegmentIds.shape[:1] != X.shape[:1]:
         return None
-    width, is_mean = size_of(X.shape[1:]), op.pooltype == "MEAN"
+    width, is_mean, dtype = size_of(X.shape[1:]), op.pooltype == "MEAN", X.dtype.dtype
+    name = "segment_mean_slopes" if is_mean else "segment_extreme_slopes"
+    kind = dtype.char if dtype.char in "fd" and size_of(SegmentIds.shape) == X.shape[0] else ""
+    size, sizes = size_of(X.shape), sizes_of(width, Out.shape[0], 1)
+    compute = known_forms(name, kind, size, max(size, size_of(Out.shape)), SegmentIds.dtype)
 
     def run(x: Any, index: Any, best: Any, g: Any, out: Any = None) -> Any:
-        new = np.empty(X.shape, g.dtype) if out is None else out
-        index, g, rows = index.reshape(-1), g.reshape(-1, width), new.reshape(-1, width)
-        if is_mean:
-            if not mean_slopes(index, g, rows):
-                counts = np.maximum(np.bincount(index, minlength=len(g)), 1)
-                take_at(g / counts.astype(g.dtype)[:, None], index, rows)
+        new = np.empty(X.shape, dtype) if out is None else out
+        if compute((index, g, sizes, new) if is_mean else (index, x, best, g, sizes, new)):
             return new
-        x, best = x.reshape(-1, width), best.reshape(-1, width)
-        if not extreme_slopes(index, x, best, g, rows):
-            take_at(g, index, rows)
-            np.multiply(rows, x == best.take(index, 0), out=rows)
+        index, g, rows = index.reshape(-1), g.reshape(-1, width), new.reshape(-1, width)
+        with np.errstate(all="ignore"):
+            if is_mean:
+                if not mean_slopes(index, g, rows):
+                    counts = np.maximum(np.bincount(index, minlength=len(g)), 1)
+                    take_at(g / counts.astype(g.dtype)[:, None], index, rows)
+                return new
+            x, best = x.reshape(-1, width), best.reshape(-1, width)
+            if not extreme_slopes(index, x, best, g, rows):
+                take_at(g, index, rows)
+                np.multiply(rows, x == best.take(index, 0), out=rows)
         return new
 
-    return Prepared(run, out=True, unread=(0, 2) if is_mean else ())
+    return Prepared(run, out=True, unread=(0, 2) if is_mean else (), quiet=True)
 
 
 @prepares("sparse_product")

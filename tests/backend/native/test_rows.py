@@ -313,6 +313,18 @@ def test_numbers_of_segments_that_are_out_of_order_are_left_to_the_operator(kern
         paddle.geometric.segment_sum(paddle.to_tensor(x), paddle.to_tensor(numbers))
 
 
+@pytest.mark.parametrize("step", [1, 7])
+def test_segments_may_be_more_than_rows(kernels, step):
+    numbers, x = np.arange(40) * step, _case(40, 9, 5)[1]
+    op = lookup("segment_pool")({"pooltype": "MAX"})
+    found = prepared(op, x, numbers)(x, numbers)
+    assert found.shape == (39 * step + 1, 5)
+    assert (found[::step] == x).all()
+    assert kernels == [("segment_max", 1, True)] * (step == 1)
+    found[numbers] = 0
+    assert not found.any()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "float16", "complex128"])
 @pytest.mark.parametrize("width", [1, 6])
 def test_rows_are_taken_by_their_numbers(kernels, width, dtype):
