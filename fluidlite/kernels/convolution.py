@@ -361,11 +361,15 @@ def conv2d(op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any) ->
         return None
     g = Geometry(op, Input.shape, Filter.shape)
     dtype = Input.dtype.dtype
+    turned = _by_turning(op, g)
 
     def run(image: Any, filter: Any, *rest: Any, out: Any = None) -> Any:
+        if turned is not None:
+            return _scatter(rest[-1], dtype, image, _turn(filter), out)
         return _convolve(rest[-1], image, filter, out)
 
-    return Prepared(run, out=True, scratch=_room(g, dtype))
+    room = _room(g, dtype) if turned is None else Maker(AdjointRoom, turned, dtype)
+    return Prepared(run, out=True, scratch=room)
 
 
 @prepares("conv2d_adjoint_filter")
@@ -378,19 +382,21 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
     dtype = Input.dtype.dtype
 
     parts = SUMS if prod(op.size) * dtype.itemsize <= SMALL_FILTER else 2
+    turned = _by_turning(op, g)
 
     def run(image: Any, cotangent: Any, room: Any) -> Any:
-        inner = np.ascontiguousarray(cotangent.transpose(INNER))
+        # of a turned convolution the cotangent is the image, whose windows there are
+        windowed, other = (image, cotangent) if turned is None else (cotangent, image)
+        sliding, inner = room.geometry.sliding, np.ascontiguousarray(other.transpose(INNER))
         with np.errstate(all="ignore"):
-            gradient = room.filter_cotangent(image, inner, parts)
-            # what is not finite in the cotangent shows in each element of so small a result
-            if gradient is None or (
-                g.sliding.leaves_out(gradient) and g.sliding.leaves_out(cotangent)
-            ):
-                return inside.filter_cotangent(g.sliding, image.transpose(INNER), inner)
-        return gradient
+            gradient = room.filter_cotangent(windowed, inner, parts)
+            # what is not finite in the other one shows in each element of so small a result
+            if gradient is None or (sliding.leaves_out(gradient) and sliding.leaves_out(other)):
+                pair = (each.transpose(INNER) for each in (image, cotangent))
+                return inside.filter_cotangent(g.sliding, *pair)
+        return gradient if turned is None else np.ascontiguousarray(_turn(gradient))
 
-    return Prepared(run, scratch=_room(g, dtype))
+    return Prepared(run, scratch=_room(g if turned is None else turned, dtype))
 
 
 class AdjointRoom:
@@ -487,37 +493,90 @@ class _Turned:
         self.spacing = op.spacing
         self._size = (g.samples, g.channels, g.height, g.width)
         rows, columns = g.d0 * (g.k0 - 1), g.d1 * (g.k1 - 1)
-        self._pads = ((rows - g.top, rows - g.bottom), (columns - g.left, columns - g.right))
+        self.around = ((rows - g.top, rows - g.bottom), (columns - g.left, columns - g.right))
 
     def pads(self, image: Shape, filter: Shape) -> tuple[tuple[int, int], tuple[int, int]]:
         """The zeros around the cotangent."""
-        return self._pads
+        return self.around
 
     def convolved(self, image: Shape, filter: Shape) -> Shape:
         """The shape of the image."""
         return self._size
 
-    @property
-    def fits(self) -> bool:
-        """Whether no pixels of the cotangent fall off."""
-        return min(min(pair) for pair in self._pads) >= 0
 
-
-def _adjoint_by_turning(op: Any, g: Geometry, G: Spec) -> Prepared | None:
-    """The map to the cotangent of an image as a convolution; None where that does not pay."""
+def _turned_geometry(op: Any, g: Geometry) -> Geometry | None:
+    """That convolution; None where there is none, as where pixels of the cotangent fall off."""
     turned = _Turned(op, g)
+    if (g.s0, g.s1) != (1, 1) or min(map(min, turned.around)) < 0:
+        return None
+    filter = (g.channels, g.filters, g.k0, g.k1)
+    return Geometry(turned, (g.samples, g.filters, g.rows, g.columns), filter)
+
+
+def _turn(filter: Any) -> Any:
+    """Turned filters; and those back."""
+    return filter[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
+
+
+def _by_turning(op: Any, g: Geometry) -> Geometry | None:
+    """The turned convolution where it has a third of the patches: few filters over many channels.
+    Its adjoints are then this convolution, and the cotangent of its filters that of these.
+    """
+    is_deep = g.channels > MORE_PATCHES * g.filters and g.k0 * g.k1 > 1
+    return _turned_geometry(op, g) if is_deep else None
+
+
+def _adjoint_by_turning(op: Any, g: Geometry, dtype: Any) -> Prepared | None:
+    """The map to the cotangent of an image as a convolution; None where that does not pay."""
+    forward = _turned_geometry(op, g)
     larger = g.height * g.width > MORE_POSITIONS * g.rows * g.columns
     deeper = g.filters > MORE_PATCHES * g.channels
-    if (g.s0, g.s1) != (1, 1) or larger or deeper or not turned.fits:
+    if forward is None or larger or deeper:
         return None
-    forward = Geometry(turned, G.shape, (g.channels, g.filters, g.k0, g.k1))
-    dtype = G.dtype.dtype
 
     def run(cotangent: Any, filter: Any, room: Any, out: Any = None) -> Any:
-        back = filter[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
-        return _convolve(room, cotangent, back, out)
+        return _convolve(room, cotangent, _turn(filter), out)
 
     return Prepared(run, out=True, scratch=_room(forward, dtype))
+
+
+def _scatter(room: AdjointRoom, dtype: Any, cotangent: Any, filter: Any, out: Any) -> Any:
+    """The cotangent of an image, [sample, channel, row, column]: patches, added where they lie.
+
+    Args:
+        room: to work in.
+        dtype: of the values.
+        cotangent: [sample, filter, row, column].
+        filter: [filter, channel, row, column].
+        out: what to write to, or None.
+    """
+    g = room.geometry
+    weights = filter.reshape(g.filters, -1).T
+    result = None if out is None else out.transpose(INNER)
+    if result is None:
+        result = np.empty((g.channels, g.height, g.width, g.samples), dtype)
+    flat = room.take(cotangent)
+    images, put = room.image, _add
+    images.fill(0)
+    if g.is_cut:
+        bounds = range(0, g.samples, room.samples)
+        images, put = [result[..., k : k + room.samples] for k in bounds], _copy
+    for phase in room.phases:
+
+        def part(k: int, worker: int, phase: Any = phase) -> None:
+            group, band = phase[k]
+            image = images[group]
+            for first, last, where, patches in room.blocks(band, worker):
+                np.matmul(weights, flat[group][:, where], out=patches)
+                shape = (g.channels, g.k0, g.k1, last - first, g.columns, room.samples)
+                elements = patches.reshape(shape)
+                for where, part in g.added(image, elements, first, last):
+                    put(where, part)
+
+        threads.each(part, len(phase), room.workers, blas=True)
+    if not g.is_cut:
+        room.give(result)
+    return result.transpose(OUTER)
 
 
 @prepares("conv2d_adjoint_input")
@@ -528,36 +587,11 @@ def adjoint_input(op: Any, G: Spec, Filter: Spec) -> Prepared | None:
         return None
     g = Geometry(op, tuple(op.size), Filter.shape)
     dtype = G.dtype.dtype
-    turned = _adjoint_by_turning(op, g, G)
+    turned = _adjoint_by_turning(op, g, dtype)
     if turned is not None:
         return turned
 
     def run(cotangent: Any, filter: Any, room: AdjointRoom, out: Any = None) -> Any:
-        weights = filter.reshape(g.filters, -1).T
-        result = None if out is None else out.transpose(INNER)
-        if result is None:
-            result = np.empty((g.channels, g.height, g.width, g.samples), dtype)
-        flat = room.take(cotangent)
-        images, put = room.image, _add
-        images.fill(0)
-        if g.is_cut:
-            bounds = range(0, g.samples, room.samples)
-            images, put = [result[..., k : k + room.samples] for k in bounds], _copy
-        for phase in room.phases:
-
-            def part(k: int, worker: int, phase: Any = phase) -> None:
-                group, band = phase[k]
-                image = images[group]
-                for first, last, where, patches in room.blocks(band, worker):
-                    np.matmul(weights, flat[group][:, where], out=patches)
-                    shape = (g.channels, g.k0, g.k1, last - first, g.columns, room.samples)
-                    elements = patches.reshape(shape)
-                    for where, part in g.added(image, elements, first, last):
-                        put(where, part)
-
-            threads.each(part, len(phase), room.workers, blas=True)
-        if not g.is_cut:
-            room.give(result)
-        return result.transpose(OUTER)
+        return _scatter(room, dtype, cotangent, filter, out)
 
     return Prepared(run, out=True, scratch=Maker(AdjointRoom, g, dtype))
