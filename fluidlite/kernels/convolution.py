@@ -505,7 +505,7 @@ class _Turned:
 
 
 def _turned_geometry(op: Any, g: Geometry) -> Geometry | None:
-    """That convolution; None where there is none, as where pixels of the cotangent fall off."""
+    """That convolution; None where it has strides, or pixels of the cotangent fall off."""
     turned = _Turned(op, g)
     if (g.s0, g.s1) != (1, 1) or min(map(min, turned.around)) < 0:
         return None

@@ -162,6 +162,54 @@ def test_convolutions_in_tiles_are_those_of_patches(
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6 * np.abs(expected).max())
 
 
+def test_products_of_some_positions_at_a_time_are_those_of_all(monkeypatch):
+    always_in_tiles(monkeypatch)
+    found = []
+    for most in (1_000_000, 4 * 12 * 5 * 8):  # 16 positions fit
+        monkeypatch.setattr(winograd, "UNPACKED", most)
+        monkeypatch.setattr(winograd, "POSITIONS", 2)
+        _, kernel, given = convolving("conv2d", *THREE_ROWS[0])
+        found.append(ran(kernel, [each.astype("f") for each in given]))
+    np.testing.assert_allclose(*found, rtol=1e-5, atol=1e-5)
+
+
+#: few filters over many channels
+DEEP = [
+    ((2, 9, 6, 5), (2, 9, 3, 3), dict(paddings=[1, 1])),
+    ((3, 7, 8, 6), (1, 7, 3, 2), dict(paddings=[0, 1])),
+    ((1, 8, 9, 9), (2, 8, 2, 3), dict(paddings=[2, 1, 0, 2], dilations=[2, 1])),
+    ((20, 8, 9, 3), (2, 8, 5, 1), dict()),
+]
+
+
+@pytest.mark.parametrize("size", [convolution.PATCH_BYTES, 100])
+@pytest.mark.parametrize("image, filter, geometry", DEEP)
+@pytest.mark.parametrize("type", MAPS)
+def test_few_filters_work_on_the_patches_of_few_channels(
+    type, image, filter, geometry, size, monkeypatch
+):
+    monkeypatch.setattr(convolution, "PATCH_BYTES", size)
+    function, kernel, given = convolving(type, image, filter, geometry)
+    if type != "conv2d_adjoint_input":
+        assert kernel.scratch().geometry.channels == filter[0]
+    expected = function(*given)
+    found = ran(kernel, [each.astype("f") for each in given])
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("type", MAPS)
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])
+def test_what_is_not_finite_stays_in_its_place_with_few_filters(bad, place, type):
+    function, kernel, given = convolving(type, *DEEP[0])
+    given = [each.astype("f") for each in given]
+    given[place][0, 0, 2, 2] = bad
+    with np.errstate(all="ignore"):
+        expected = function(*given)
+        found = ran(kernel, given)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5)
+
+
 @pytest.mark.parametrize("type", MAPS)
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])
