@@ -29,7 +29,8 @@ PATCH_BYTES = 1 << 19
 UNPACKED, POSITIONS = 1_000_000, 128
 LINE = 64  #: bytes that go unused behind each row of patches, so that no two meet in the cache
 INNER, OUTER = (1, 2, 3, 0), (3, 0, 1, 2)
-ITEMS: dict[int, Any] = {8: np.float64, 16: np.complex128}  #: by bytes; as others, they are copied
+#: what samples are copied as, by their bytes
+ITEMS: dict[int, Any] = {8: np.float64, 16: np.complex128, 32: np.dtype("V32"), 64: np.dtype("V64")}
 #: sums over blocks of patches are taken in so many parts where filters are small, and in two
 SUMS, SMALL_FILTER = 4, 1 << 20
 #: samples, at least, that the map to the cotangent of an image works on at once
@@ -75,25 +76,19 @@ class Geometry:
         self.depth: int = self.channels * self.k0 * self.k1
         padded = (self.height + self.top + self.bottom, self.width + self.left + self.right)
         self.padded: Shape = (self.channels, *padded, self.samples)
+        strides, spacing = (self.s0, self.s1), (self.d0, self.d1)
+        positions, before = (self.rows, self.columns), (self.top, self.left)
         self.sliding: Sliding = inside.Sliding(
-            image[2:],
-            filter[2:],
-            (self.rows, self.columns),
-            (self.s0, self.s1),
-            (self.d0, self.d1),
-            (self.top, self.left),
+            image[2:], filter[2:], positions, strides, spacing, before
         )
         self.inside: tuple[slice, slice, slice] = (
             slice(None),
             slice(self.top, self.top + self.height),
             slice(self.left, self.left + self.width),
         )
-        strides = (self.s0, self.s1, self.d0, self.d1)
         pads = (self.top, self.bottom, self.left, self.right)
         #: what convolutions that can work in the same room have in common
-        self.key: tuple[
-            Shape, Shape, tuple[Any, Any, Any, Any], tuple[Any, Any, Any, Any], Any, Any
-        ] = (image, filter, strides, pads, self.rows, self.columns)
+        self.key: tuple[Any, ...] = (image, filter, strides, spacing, pads, positions)
 
     @property
     def is_bare(self) -> bool:
@@ -119,34 +114,37 @@ class Geometry:
         unpacked = UNPACKED // (self.depth * self.filters * positions)
         return min(rows, unpacked) if unpacked * positions >= POSITIONS else rows
 
-    def under(self, i: int, j: int, first: int, last: int) -> tuple[slice, ...]:
-        """Where an element of the window lies in the padded image for some output rows."""
-        top, left = first * self.s0 + i * self.d0, j * self.d1
-        return (
-            slice(None),
-            slice(top, top + (last - first - 1) * self.s0 + 1, self.s0),
-            slice(left, left + (self.columns - 1) * self.s1 + 1, self.s1),
-        )
+    @property
+    def in_phases(self) -> Shape:
+        """The shape of a padded image whose columns lie in the order in which windows step over
+        them: [channel, row, remainder, quotient, sample], of a column divided by the step.
+        """
+        channels, height, width, samples = self.padded
+        return channels, height, self.s1, -(-width // self.s1), samples
 
     def added(self, image: Any, elements: Any, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """Parts of a padded image, and what is added to each, for some output rows.
 
         Args:
-            image: [channel, row, column, sample].
+            image: as :attr:`in_phases`.
             elements: [channel, row of the window, column of it, output row, column, sample].
             first, last: the output rows.
         """
-        if last - first > 1:
-            for i in range(self.k0):
-                for j in range(self.k1):
-                    yield image[self.under(i, j, first, last)], elements[:, i, j]
-            return
-        top = first * self.s0  # the rows of one window never meet
-        rows = slice(top, top + (self.k0 - 1) * self.d0 + 1, self.d0)
+        columns = []
         for j in range(self.k1):
-            left = j * self.d1
-            columns = slice(left, left + (self.columns - 1) * self.s1 + 1, self.s1)
-            yield image[:, rows, columns], elements[:, :, j, 0]
+            left, phase = divmod(j * self.d1, self.s1)
+            columns.append(image[:, :, phase, left : left + self.columns])
+        top = first * self.s0
+        if last - first == 1:  # the rows of one window never meet
+            rows = slice(top, top + (self.k0 - 1) * self.d0 + 1, self.d0)
+            for j, column in enumerate(columns):
+                yield column[:, rows], elements[:, :, j, 0]
+            return
+        for i in range(self.k0):
+            begin = top + i * self.d0
+            rows = slice(begin, begin + (last - first - 1) * self.s0 + 1, self.s0)
+            for j, column in enumerate(columns):
+                yield column[:, rows], elements[:, i, j]
 
 
 def _patches(g: Geometry, positions: int, dtype: Any) -> tuple[Shape, Any]:
@@ -155,12 +153,11 @@ def _patches(g: Geometry, positions: int, dtype: Any) -> tuple[Shape, Any]:
 
 
 def _copy(target: Any, source: Any) -> None:
-    """Copy pixels; their samples as one item, where there is such an item, of which there are more
-    in a row than there are samples.
-    """
-    item = ITEMS.get(target.shape[-1] * target.itemsize)
+    """Copy pixels; where they lie apart their samples as one item, if there is such an item."""
+    size = target.shape[-1] * target.itemsize
+    item, apart = ITEMS.get(size), not target.strides[-2] == source.strides[-2] == size
     in_a_row = target.strides[-1] == source.strides[-1] == target.itemsize == source.itemsize
-    if item is not None and in_a_row:
+    if item is not None and apart and in_a_row:
         target, source = target.view(item), source.view(item)
     np.copyto(target, source)
 
@@ -438,7 +435,7 @@ class AdjointRoom:
         self.workers: int = min(workers, len(self.phases[0]))
         patches = _patches(g, self.rows * g.columns * self.samples, dtype)
         return [
-            ((0 if g.is_cut else groups, *g.padded[:3], self.samples), dtype),
+            ((0 if g.is_cut else groups, *g.in_phases[:4], self.samples), dtype),
             ((groups, g.filters, g.rows, g.columns, self.samples), dtype),
             *[patches] * self.workers,
         ]
@@ -470,21 +467,24 @@ class AdjointRoom:
         g = self.geometry
         parts = threads.ranges(g.channels, made.nbytes)
 
+        rows = slice(g.top, g.top + g.height)
+
         def part(k: int, _: int) -> None:
             for group, image in enumerate(self.image):
                 where = slice(group * self.samples, (group + 1) * self.samples)
-                inside = image[g.inside]
-                np.copyto(made[parts[k], ..., where], inside[parts[k]], casting="same_kind")
+                for phase in range(g.s1):
+                    first = (phase - g.left) % g.s1
+                    columns = made[parts[k], :, first :: g.s1, where]
+                    begin = (first + g.left) // g.s1
+                    end = begin + columns.shape[2]
+                    _copy(columns, image[parts[k], rows, phase, begin:end])
 
         threads.each(part, len(parts), self.workers)
 
 
 class _Turned:
-    """A convolution over the cotangent, with turned filters, that gives the image's.
-
-    Args:
-        op: the convolution, of stride 1.
-        g: its geometry.
+    """A convolution over the cotangent, with turned filters, that gives the image's: of an operator
+    with its geometry, of stride 1.
     """
 
     strides = (1, 1)
@@ -519,9 +519,7 @@ def _turn(filter: Any) -> Any:
 
 
 def _by_turning(op: Any, g: Geometry) -> Geometry | None:
-    """The turned convolution where it has a third of the patches: few filters over many channels.
-    Its adjoints are then this convolution, and the cotangent of its filters that of these.
-    """
+    """The turned convolution where it has a third of the patches: its adjoint is this one."""
     is_deep = g.channels > MORE_PATCHES * g.filters and g.k0 * g.k1 > 1
     return _turned_geometry(op, g) if is_deep else None
 
@@ -560,7 +558,8 @@ def _scatter(room: AdjointRoom, dtype: Any, cotangent: Any, filter: Any, out: An
     images.fill(0)
     if g.is_cut:
         bounds = range(0, g.samples, room.samples)
-        images, put = [result[..., k : k + room.samples] for k in bounds], _copy
+        inner = result.reshape(*g.in_phases[:2], g.columns, g.s1, -1).swapaxes(2, 3)
+        images, put = [inner[..., k : k + room.samples] for k in bounds], _copy
     for phase in room.phases:
 
         def part(k: int, worker: int, phase: Any = phase) -> None:

@@ -173,6 +173,27 @@ def test_products_of_some_positions_at_a_time_are_those_of_all(monkeypatch):
     np.testing.assert_allclose(*found, rtol=1e-5, atol=1e-5)
 
 
+#: windows that skip columns, of 1 to 20 samples
+SKIPPING = [
+    ((8, 3, 7, 9), (4, 3, 3, 3), dict(strides=[2, 2], paddings=[1, 1])),
+    ((16, 2, 9, 8), (3, 2, 2, 3), dict(strides=[1, 3], paddings=[0, 2])),
+    ((2, 2, 6, 11), (3, 2, 3, 2), dict(strides=[2, 2], paddings=[1, 0, 3, 2], dilations=[1, 3])),
+    ((1, 3, 5, 10), (2, 3, 1, 2), dict(strides=[1, 4])),
+    ((20, 2, 8, 8), (3, 2, 3, 3), dict(strides=[3, 2], paddings=[2, 1])),
+]
+
+
+@pytest.mark.parametrize("size", [convolution.PATCH_BYTES, 100])
+@pytest.mark.parametrize("image, filter, geometry", SKIPPING)
+@pytest.mark.parametrize("type", MAPS)
+def test_windows_may_skip_columns(type, image, filter, geometry, size, monkeypatch):
+    monkeypatch.setattr(convolution, "PATCH_BYTES", size)
+    function, kernel, given = convolving(type, image, filter, geometry)
+    expected = function(*given)
+    found = ran(kernel, [each.astype("f") for each in given])
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6 * np.abs(expected).max())
+
+
 #: few filters over many channels
 DEEP = [
     ((2, 9, 6, 5), (2, 9, 3, 3), dict(paddings=[1, 1])),
