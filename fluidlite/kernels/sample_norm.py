@@ -15,6 +15,11 @@ from ..opdef.spec import Spec, flat
 from .batch import dots, pieces
 from .samples_last import SamplesLast
 
+#: squares of means by variances up to which sums of squares lose too few digits to matter
+NEAR = 4.0
+#: how many times as much as of other arrays lies in the cache of one that is summed alone
+ALONE = 4
+
 
 def _is_plain(op: Any, X: Spec, *others: Spec | None) -> bool:
     """Whether values are of one type that sums are taken in, and have elements."""
@@ -178,6 +183,7 @@ class _GroupsSamplesLast(SamplesLast):
         step = r.each * self.lines * self.width
         self._pieces = list(pieces(r.groups, step * r.dtype.itemsize))
         most = min(self._pieces[0].stop, r.groups)
+        self._channel_pieces = [slice(v.start * r.each, v.stop * r.each) for v in self._pieces]
         #: makes what they work in
         self.room: Scratch = Scratch((most, r.each * self.lines, self.width), r.dtype)
 
@@ -213,11 +219,54 @@ class _GroupsSamplesLast(SamplesLast):
             written = self._of_channels(out)
             np.multiply(written, factors[..., None, None], out=written)
 
+    def _is_near(self, mean: Any, variance: Any) -> bool:
+        """Whether all means are small beside the deviations, so that nothing is lost where they are
+        taken off sums instead of what is summed.
+        """
+        return bool((np.square(mean) <= NEAR * variance).all())
+
+    def _totals(self, function: Any, *lines: Any) -> Any:
+        """What a function gives of lines [channel, line, element], some channels at a time."""
+        totals = np.empty((self.channels, self.samples), self._dtype)
+        step = ALONE // len(lines) * self._each * self._pieces[0].stop
+        for begin in range(0, self.channels, step):
+            some = slice(begin, begin + step)
+            totals[some] = function(*[each[some] for each in lines])
+        return totals
+
+    def _of_groups(self, per_channel: Any) -> Any:
+        """Sums over the channels of a group: [group, sample]."""
+        return np.add.reduce(per_channel.reshape(self._groups, self._each, -1), 1)
+
+    def _to_channels(self, per_group: Any) -> Any:
+        """Numbers [group, sample] for each channel: [channel, sample]."""
+        return np.repeat(per_group, self._each, 0)
+
     def normalised(self, x: Any, scale: Any, bias: Any, out: Any) -> tuple[Any, ...]:
         """The normalised images, means and variances."""
-        image, lines = self.new(out, self._dtype)
-        x, y = self._blocks(self.lined(x)), self._blocks(lines)
-        mean, variance = np.empty((2, self._groups, self.samples), self._dtype)
+        image, y = self.new(out, self._dtype)
+        x = self.lined(x)
+        mean = self._of_groups(self._totals(self.sums, x)) * self._share
+        square = self._of_groups(self._totals(self.products, x, x)) * self._share
+        variance = square - np.square(mean)
+        if self._is_near(mean, variance):
+            slope = self._to_channels(self._inverse(variance))
+            slope = slope if scale is None else slope * scale[:, None]
+            shift = -self._to_channels(mean) * slope
+            shift = shift if bias is None else shift + bias[:, None]
+            if np.isfinite(slope).all() and np.isfinite(shift).all():
+                slope, shift = self.repeated_finite(slope), self.repeated_finite(shift)
+                for some in self._channel_pieces:
+                    part = np.multiply(x[some], slope[some], out=y[some])
+                    np.add(part, shift[some], out=part)
+                return image, *(np.ascontiguousarray(v.T) for v in (mean, variance))
+        self._normalise_apart(self._blocks(x), self._blocks(y), mean, variance, scale, bias)
+        return image, *(np.ascontiguousarray(v.T) for v in (mean, variance))
+
+    def _normalise_apart(
+        self, x: Any, y: Any, mean: Any, variance: Any, scale: Any, bias: Any
+    ) -> None:
+        """Write normalised blocks, their means and variances; means are taken off first."""
         factors, terms = (
             v if v is None else v.reshape(self._groups, self._each) for v in (scale, bias)
         )
@@ -231,15 +280,57 @@ class _GroupsSamplesLast(SamplesLast):
             if terms is not None:
                 written = part.reshape(len(part), self._each, -1)
                 np.add(written, terms[some, :, None], out=written)
-        return image, *(np.ascontiguousarray(v.T) for v in (mean, variance))
 
     def cotangents(
         self, scale: Any, variance: Any, g: Any, x: Any, mean: Any, room: Any, out: Any
     ) -> tuple[Any, ...]:
         """The cotangents of the images, of scales and of biases."""
-        image, lines = self.new(out, self._dtype)
-        x, g, dx = (self._blocks(v) for v in (self.lined(x), self.lined(g), lines))
-        mean, inverse = mean.T, self._inverse(variance.T)
+        image, dx = self.new(out, self._dtype)
+        x, g, mean, inverse = self.lined(x), self.lined(g), mean.T, self._inverse(variance.T)
+        of_channels = None
+        if self._is_near(mean, variance.T):
+            of_channels = self._cotangents_near(scale, mean, inverse, g, x, dx, room)
+        if of_channels is None:
+            g, x, dx = (self._blocks(v) for v in (g, x, dx))
+            of_channels = self._cotangents_apart(scale, mean, inverse, g, x, dx, room)
+        return image, *of_channels
+
+    def _cotangents_near(
+        self, scale: Any, mean: Any, inverse: Any, g: Any, x: Any, dx: Any, room: Any
+    ) -> tuple[Any, Any] | None:
+        """Write the cotangents of lines.
+
+        Returns:
+            those of scales and of biases; None where some factor is not finite.
+        """
+        sums = self._totals(self.sums, g)
+        products = self._totals(self.products, g, x) - self._to_channels(mean) * sums
+        products *= self._to_channels(inverse)
+        shares = inverse * self._share
+        total, product = (self._of_groups(v * scale[:, None]) * shares for v in (sums, products))
+        product *= inverse
+        total -= product * mean
+        slope = self._to_channels(inverse) * scale[:, None]
+        if not all(np.isfinite(v).all() for v in (slope, product, total)):
+            return None
+        slope, product, total = map(self.repeated_finite, (slope, product, total))
+        slope = slope.reshape(self._groups, self._each, 1, -1)
+        blocks = [self._blocks(v) for v in (g, x, dx)]
+        for some in self._pieces:
+            own, images, part = (v[some] for v in blocks)
+            normal = room[: len(part)]
+            np.multiply(self._of_channels(own), slope[some], out=self._of_channels(part))
+            np.multiply(images, product[some], out=normal)
+            np.subtract(part, normal, out=part)
+            np.subtract(part, total[some], out=part)
+        return np.add.reduce(products, -1), np.add.reduce(sums, -1)
+
+    def _cotangents_apart(
+        self, scale: Any, mean: Any, inverse: Any, g: Any, x: Any, dx: Any, room: Any
+    ) -> tuple[Any, Any]:
+        """Write the cotangents of blocks, and give those of scales and biases; means are taken off
+        first.
+        """
         factors = scale.reshape(self._groups, self._each)
         both = np.empty((2, self._groups, self._each, self.samples), self._dtype)
         for some in self._pieces:
@@ -256,7 +347,7 @@ class _GroupsSamplesLast(SamplesLast):
             np.subtract(part, normal, out=part)
             np.subtract(part, self.repeated(total), out=part)
         sums, products = np.add.reduce(both, -1).reshape(2, -1)
-        return image, products, sums
+        return products, sums
 
 
 def _has_groups(op: Any, X: Spec) -> bool:
