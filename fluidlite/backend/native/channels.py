@@ -14,7 +14,7 @@ from math import prod
 from typing import NamedTuple
 
 from .index_maps import Map, NotFusible, identity, merged
-from .loops import COLUMN, ROW, Element, Nest, local
+from .loops import COLUMN, ROW, Element, KnownElements, Nest, local
 from .symbols import Expression
 
 WIDE = 64  #: lanes of a channel, where channels are cut out of a last dimension
@@ -60,10 +60,13 @@ class ChannelNest(Nest):
     Args:
         space: how elements are numbered.
         leaves: C names of arrays by the serial number of the expression that they hold.
+        known: as of :class:`Nest`.
     """
 
-    def __init__(self, space: ChannelSpace, leaves: dict[int, str]) -> None:
-        super().__init__(prod(space), 0, leaves)
+    def __init__(
+        self, space: ChannelSpace, leaves: dict[int, str], known: KnownElements | None = None
+    ) -> None:
+        super().__init__(prod(space), 0, leaves, known)
         self.space = space
 
     @property

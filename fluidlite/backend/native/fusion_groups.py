@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import prod
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...opdef.view_analysis import Look, look_of, looks
 from .index_maps import NotFusible
-from .source import KernelLoops
 from .symbols import Expression
 from .tracing import TracedResults, is_plain
 
@@ -16,56 +14,77 @@ __all__ = ["Expressions", "NotFusible", "Trace"]
 MOST_ARRAYS, MOST_EXPRESSIONS = 40, 300
 #: functions that are only another look at something
 MOVES = frozenset(["view", "stretch", "index", "part", "concat"])
+#: those that compute nothing
+_IDLE = MOVES | {"input", "number", "cast"}
 
 Trace = Callable[[Any], TracedResults | None]
 
 
 class Expressions:
-    """What a group of instructions computes, as one kernel.
+    """What the members of a group compute.
+
+    Values are known by their places in the form of the group: groups of one form have the same
+    expressions.  A group that grows begins with those of its first members.
 
     Args:
-        trace: gives the expressions of an instruction.
-        members: the instructions, in order.
-        outputs: the values that the kernel is to make.
         cuts: whether parts of values are taken from these in the loops; else they are arrays that
             the kernel is given.
-
-    Raises:
-        NotFusible: they do not fit into one loop.
+        before: those of the first members; None where there are none.
     """
 
-    def __init__(
-        self, trace: Trace, members: Sequence[Any], outputs: Sequence[Any], cuts: bool = True
-    ) -> None:
+    def __init__(self, cuts: bool = True, before: Expressions | None = None) -> None:
         self._cuts = cuts
-        self._made = {value.number for member in members for value in member.results}
-        self._values: dict[int, Expression] = {}
-        self._given: dict[int, tuple[Any, Expression]] = {}
-        self._same: dict[Any, Expression] = {}
-        self._shared: dict[int, Expression] = {}
+        self._places: Mapping[int, int] = {}
+        self._made: set[int] = set() if before is None else before._made.copy()
+        self._values: dict[int, Expression] = {} if before is None else before._values.copy()
+        self._given: dict[int, Expression] = {} if before is None else before._given.copy()
+        self._same: dict[Any, Expression] = {} if before is None else before._same.copy()
+
+    def add(self, members: Sequence[Any], trace: Trace, places: Mapping[int, int]) -> None:
+        """Add members behind those that there are.
+
+        Args:
+            members: in order.
+            trace: gives the expressions of an instruction.
+            places: of all values that they look at, by number.
+
+        Raises:
+            NotFusible: one has no expressions.
+        """
+        self._places = places
+        self._made.update(places[value.number] for each in members for value in each.results)
         for member in members:
             found = trace(member)
             if found is None:
                 raise NotFusible
             self._add(member, found)
-        results = [self._values[value.number] for value in outputs]
+
+    def together(self, outputs: Sequence[int]) -> tuple[list[int], list[Expression], int]:
+        """What is read to make values: their places, and their expressions; and how many functions
+        that takes which are not only another look at something.
+
+        Args:
+            outputs: the places of the values.
+
+        Raises:
+            NotFusible: they are too many for one kernel, or two are one.
+        """
+        results = self.results(outputs)
         used = _below(results)
-        inputs = [(value, node) for value, node in self._given.values() if node.serial in used]
+        inputs = [place for place, node in self._given.items() if node.serial in used]
         if (
             not results
             or len(results) + len(inputs) > MOST_ARRAYS
             or len(set(results)) < len(results)
+            or len(used) > MOST_EXPRESSIONS
         ):
             raise NotFusible
-        if len(used) > MOST_EXPRESSIONS:
-            raise NotFusible
-        self.inputs: list[Any] = [value for value, _ in inputs]
-        nodes = [used[s] for s in used]
-        #: functions that are not only another look at something
-        self.work: int = sum(
-            n.function not in MOVES and n.function not in ("input", "number", "cast") for n in nodes
-        )
-        self.loops: KernelLoops = KernelLoops([node for _, node in inputs], results)
+        work = sum(node.function not in _IDLE for node in used.values())
+        return inputs, [self._given[place] for place in inputs], work
+
+    def results(self, outputs: Sequence[int]) -> list[Expression]:
+        """The expressions of values, by their places."""
+        return [self._values[place] for place in outputs]
 
     def _add(self, member: Any, trace: TracedResults) -> None:
         known: dict[int, Expression] = {}
@@ -80,7 +99,7 @@ class Expressions:
             for each, node in pairs:
                 made = self._copied(node, known)
                 lying = tuple(each.stored[0])
-                self._values[each.number] = self._seen(made, lying)
+                self._values[self._places[each.number]] = self._seen(made, lying)
 
     def _seen(self, node: Expression, shape: Any) -> Expression:
         """An expression in another shape."""
@@ -88,7 +107,8 @@ class Expressions:
 
     def _of(self, value: Any) -> Expression:
         """The expression of a value that a member reads."""
-        found = self._values.get(value.number)
+        place = self._places[value.number]
+        found = self._values.get(place)
         if found is not None:
             return found
         if value.constant is not None and value.size == 1:
@@ -103,8 +123,7 @@ class Expressions:
         if not is_plain(value.spec):
             raise NotFusible
         node = Expression("input", (), tuple(value.stored[0]), value.dtype)
-        self._values[value.number] = node
-        self._given[value.number] = value, node
+        self._values[place] = self._given[place] = node
         return node
 
     def _look(self, value: Any) -> Look | None:
@@ -113,16 +132,18 @@ class Expressions:
         if look is None or look.whole.layout is not None:
             return None
         if look.is_all:
-            is_known = look.whole.number in self._values or self._look(look.whole) is not None
+            is_known = (
+                self._places[look.whole.number] in self._values
+                or self._look(look.whole) is not None
+            )
         else:  # a part that is an array as it is taken stays one: wherever it begins
             is_known = self._cuts and (look.begin is None or self._is_made(look.whole))
         return look if is_known else None
 
     def _is_made(self, value: Any) -> bool:
         """Whether a value shows what a member makes."""
-        return value.number in self._made or any(
-            look.whole.number in self._made for look in looks(value)
-        )
+        wholes = (value, *(look.whole for look in looks(value)))
+        return any(self._places.get(whole.number) in self._made for whole in wholes)
 
     def _node(
         self, function: str, arguments: Sequence[Expression], shape: Any, dtype: Any, data: Any
@@ -167,8 +188,3 @@ def _below(outputs: Sequence[Expression]) -> dict[int, Expression]:
             nodes[node.serial] = node
             stack += node.arguments
     return nodes
-
-
-def elements(shape: Sequence[int]) -> int:
-    """How many elements there are in a shape."""
-    return prod(shape)

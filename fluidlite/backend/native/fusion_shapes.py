@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ...opdef.view_analysis import looks
 from .fusion_groups import Expressions, NotFusible, Trace
+from .loops import KnownElements
 from .source import KernelLoops, KernelSource
 
 
@@ -45,6 +46,9 @@ class GroupKernel(NamedTuple):
     inputs: list[Any]  #: the values that it reads
     loops: KernelLoops
     work: int  #: functions that are not only another look at something
+    #: what the members compute, by whether parts are taken in the loops; a group that grows begins
+    #: with it
+    expressions: dict[bool, Expressions]
 
     @property
     def source(self) -> KernelSource:
@@ -62,10 +66,11 @@ class GroupKernels:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         #: by form the kernel, its inputs as places among the values that the form numbers
-        self._made: dict[tuple[int, ...], tuple[list[int], KernelLoops, int] | None] = {}
+        self._made: dict[tuple[int, ...], Any] = {}
         self._features: dict[Any, int] = {}  #: numbers of what values and instructions are like
         self._members: dict[Any, tuple[int, list[tuple[Any, int]]]] = {}
         self._uncut: set[Any] = set()  # members that read no parts of values
+        self._elements: dict[tuple[int, ...], KnownElements] = {}  # by form of loops
 
     def of(
         self, members: Sequence[Any], outputs: Sequence[Any], before: GroupKernel | None = None
@@ -83,25 +88,50 @@ class GroupKernels:
             if known is None:
                 known = self._members[member] = self._looked_at(member)
             form.add(*known)
-        key = (*form.parts, -1, *(form.places[value.number] for value in outputs))
+        made = [form.places[value.number] for value in outputs]
+        key = (*form.parts, -1, *made)
         if key not in self._made:
-            self._made[key] = self._worked_out(members, outputs, form)
+            self._made[key] = self._worked_out(members, made, form, before)
         found = self._made[key]
         if found is None:
             return None
-        inputs, loops, work = found
-        return GroupKernel(form, [form.values[place] for place in inputs], loops, work)
+        inputs, *rest = found
+        return GroupKernel(form, [form.values[place] for place in inputs], *rest)
 
     def _worked_out(
-        self, members: Sequence[Any], outputs: Sequence[Any], form: GroupForm
-    ) -> tuple[list[int], KernelLoops, int] | None:
+        self,
+        members: Sequence[Any],
+        outputs: Sequence[int],
+        form: GroupForm,
+        before: GroupKernel | None,
+    ) -> tuple[list[int], KernelLoops, int, dict[bool, Expressions]] | None:
         """The kernel of instructions, which takes parts of values from these if that fits."""
         has_parts = not self._uncut.issuperset(members)
+        known: dict[bool, Expressions] = {}
         for cuts in (True, False) if has_parts else (False,):
             with suppress(NotFusible):
-                made = Expressions(self._trace, members, outputs, cuts)
-                return [form.places[v.number] for v in made.inputs], made.loops, made.work
+                found = known[cuts] = self._expressions(cuts, members, form, before)
+                inputs, nodes, work = found.together(outputs)
+                loops = KernelLoops(nodes, found.results(outputs), self._elements)
+                return inputs, loops, work, known
         return None
+
+    def _expressions(
+        self, cuts: bool, members: Sequence[Any], form: GroupForm, before: GroupKernel | None
+    ) -> Expressions:
+        """What members compute, of which the first are worked out."""
+        first, count = None, 0
+        if before is not None:
+            count = before.form.count
+            first = before.expressions.get(cuts)
+            if first is None and self._uncut.issuperset(members[:count]):
+                first = before.expressions.get(not cuts)  # there is nothing to cut
+            if first is None:
+                first = self._expressions(cuts, members[:count], form, None)
+                before.expressions[cuts] = first
+        found = Expressions(cuts, first)
+        found.add(members[count:], self._trace, form.places)
+        return found
 
     def _looked_at(self, member: Any) -> tuple[int, list[tuple[Any, int]]]:
         """What an instruction is like, and what each value is like that it reads, or that it reads

@@ -176,6 +176,15 @@ class Store(NamedTuple):
     position: str = "r"  #: the C of its place
 
 
+class KnownElements(NamedTuple):
+    """What is known of the elements of loops of one form: those that there are, and keys of those
+    for which there is no variable.
+    """
+
+    found: dict[tuple[int, Map], Element]
+    missing: set[tuple[int, Map]]
+
+
 class Nest:
     """Loops over rows and columns.
 
@@ -183,13 +192,18 @@ class Nest:
         size: elements of the space.
         columns: of a row; 0 where there are no rows.
         leaves: C names of arrays by the serial number of the expression that they hold.
+        known: of loops of this form over the same expressions, which are tried; these are only
+            looked at, and not written.  None where they are written.
     """
 
-    def __init__(self, size: int, columns: int, leaves: dict[int, str]) -> None:
+    def __init__(
+        self, size: int, columns: int, leaves: dict[int, str], known: KnownElements | None = None
+    ) -> None:
         self.size = size
         self.columns = columns
         self._leaves = leaves
-        self._known: dict[tuple[int, Map], Element] = {}
+        self._is_tried = known is not None
+        self._known = KnownElements({}, set()) if known is None else known
         self._order: list[Element] = []
         self.stores: list[Store] = []
         #: what is added up over rows: the expression, its element, and "rows" or "all"
@@ -200,9 +214,23 @@ class Nest:
         self.overwritable: set[str] = set()
 
     @property
+    def elements(self) -> Sequence[Element]:
+        """The variables; arguments first, where they are written."""
+        if not self._is_tried:
+            return self._order
+        seen: dict[Element, None] = {}
+        stack = [*(store.found for store in self.stores), *(found for _, found, _ in self.totals)]
+        while stack:
+            each = stack.pop()
+            if each not in seen:
+                seen[each] = None
+                stack += each.given
+        return list(seen)
+
+    @property
     def has_checks(self) -> bool:
         """Whether it looks at elements, and may decline."""
-        return any(each.node.function == "check" for each in self._order)
+        return any(each.node.function == "check" for each in self.elements)
 
     @property
     def by_row(self) -> Map:
@@ -216,9 +244,16 @@ class Nest:
             NotFusible: it does not lie in rows and columns.
         """
         key = node.serial, seen
-        element = self._known.get(key)
+        element = self._known.found.get(key)
         if element is None:
-            element = self._known[key] = self._made(node, seen)
+            if key in self._known.missing:
+                raise NotFusible
+            try:
+                element = self._made(node, seen)
+            except NotFusible:
+                self._known.missing.add(key)
+                raise
+            self._known.found[key] = element
             if not element.name:  # a view is the same variable
                 element.name = f"x{len(self._order)}"
                 self._order.append(element)
@@ -322,7 +357,7 @@ class Nest:
 
     def computed(self) -> Iterator[tuple[Expression, int]]:
         """The expressions that are computed, and of how many elements."""
-        for each in self._order:
+        for each in self.elements:
             if each.given:
                 row = self.size // self.columns if self.columns else 1
                 yield each.node, self.size if each.level & COLUMN else row
@@ -355,10 +390,10 @@ class Nest:
         Raises:
             NotFusible: an element is looked at in each column, or rows are too wide to be kept.
         """
-        if any(each.node.function == "check" and each.level & COLUMN for each in self._order):
+        if any(each.node.function == "check" and each.level & COLUMN for each in self.elements):
             raise NotFusible
         if self.columns > WIDEST:
-            RowWriter(self, self._order)
+            RowWriter(self, self.elements)
 
     # -- writing -----------------------------------------------------------------------------------
 

@@ -11,7 +11,17 @@ from .blocks import Pieces
 from .channels import ChannelNest, channels_of
 from .index_maps import NotFusible
 from .lazy import lazy
-from .loops import BLOCKS, C_TYPES, COSTLY, FLAT, SMALLEST_CUT, Nest, ordered, reduction_of
+from .loops import (
+    BLOCKS,
+    C_TYPES,
+    COSTLY,
+    FLAT,
+    SMALLEST_CUT,
+    KnownElements,
+    Nest,
+    ordered,
+    reduction_of,
+)
 from .symbols import Expression
 
 MOST_COLUMNS = 1 << 15  #: of which sums over rows are kept
@@ -98,20 +108,29 @@ def entries(count: int, written: int, blocks: int | str) -> list[str]:
 class KernelLoops:
     """The loops of a kernel that computes expressions of others.
 
-    Many are tried for each that is compiled, so the C is written when it is first read.
+    Many are tried for each that is compiled, so the C is written when it is first read, by loops of
+    their own.
 
     Args:
         inputs, outputs: the expressions.
+        known: by form of loops, what is known of others that are tried; None where they are to be
+            written at once.
 
     Raises:
         NotFusible: they do not fit into one loop over rows and columns, nor over channels.
     """
 
-    def __init__(self, inputs: Sequence[Expression], outputs: Sequence[Expression]) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[Expression],
+        outputs: Sequence[Expression],
+        known: dict[tuple[int, ...], KnownElements] | None = None,
+    ) -> None:
+        self._known = known
         self._inputs, self._outputs = list(inputs), list(outputs)
         self._nodes = ordered(outputs)
-        known = {node.serial for node in inputs}
-        if any(n.function == "input" and n.serial not in known for n in self._nodes):
+        given = {node.serial for node in inputs}
+        if any(n.function == "input" and n.serial not in given for n in self._nodes):
             raise NotFusible
         self._pieces = Pieces(self._nodes, outputs)
         self._size = self._pieces.size
@@ -126,12 +145,20 @@ class KernelLoops:
     @lazy
     def source(self) -> KernelSource:
         """The kernel in C."""
+        if self._known is not None:
+            return KernelLoops(self._inputs, self._outputs).source
         nest = self._nest
         body = list(nest.written()) if nest.stores or nest.totals else []
         behind = [line for tail in self._behind for line in _written_behind(tail)]
         if not isinstance(nest, ChannelNest):
             self._over = self._overwritable()
         return self._assembled(body, behind)
+
+    def _of_form(self, *form: int) -> KnownElements | None:
+        """What is known of loops of a form that are tried; None where they are to be written."""
+        if self._known is None:
+            return None
+        return self._known.setdefault(form, KnownElements({}, set()))
 
     def _look_at(self, node: Expression) -> None:
         if any(a.serial in self._late for a in node.arguments):
@@ -167,7 +194,7 @@ class KernelLoops:
         if prod(space) != self._size:
             raise NotFusible
         self._totals.clear()
-        nest = ChannelNest(space, self._names)
+        nest = ChannelNest(space, self._names, self._of_form(*space))
         for k, node in enumerate(self._outputs):
             by_channel = node.size * space.samples * space.positions == self._size
             if node.size != self._size and not by_channel:
@@ -202,7 +229,7 @@ class KernelLoops:
         """The loops over rows of so many columns, and those of what is computed when all rows are
         done.
         """
-        nest = Nest(self._size, columns, self._names)
+        nest = Nest(self._size, columns, self._names, self._of_form(self._size, columns))
         tails: dict[int, list[int]] = {}
         for k, node in enumerate(self._outputs):
             maps = self._pieces.maps(node)
@@ -233,7 +260,7 @@ class KernelLoops:
             **{node.serial: f"total{k}" for k, node in enumerate(self._totals)},
         }
         for size, places in tails.items():
-            tail = Nest(size, 0, leaves)
+            tail = Nest(size, 0, leaves, self._of_form(size))
             for k in places:
                 tail.store(f"o{k}", self._outputs[k], False)
             yield tail

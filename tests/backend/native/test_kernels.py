@@ -13,8 +13,9 @@ from fluidlite import layers
 from fluidlite.backend.native import compiler as compilers
 from fluidlite.backend.native import kernel_cache, library
 from fluidlite.backend.native import source as source_module
+from fluidlite.backend.native.index_maps import NotFusible
 from fluidlite.backend.native.library import prepared
-from fluidlite.backend.native.source import kernel_source
+from fluidlite.backend.native.source import KernelLoops, kernel_source
 from fluidlite.backend.native.symbols import XP, ArraySymbol, Expression
 
 GRAPHS = share(300)
@@ -221,6 +222,36 @@ def test_a_label_out_of_range_is_the_error_of_interpretation(compiler):
     with pytest.raises(fluid.errors.OutOfRangeError, match="label"):
         exe.run(feed={**feed, "k": np.array([[0], [3]])}, fetch_list=[loss])
     exe.run(feed=feed, fetch_list=[loss])
+
+
+def written(inputs, outputs, *known):
+    """The kernel of expressions; None where they fit into no loop."""
+    try:
+        return KernelLoops(inputs, outputs, *known).source
+    except NotFusible:
+        return None
+
+
+def test_loops_that_are_tried_beside_others_are_written_as_by_themselves():
+    inputs = [Expression("input", (), shape, np.dtype("float32")) for shape in [(6, 8), (8,)]]
+    x, row = map(ArraySymbol, inputs)
+    shifted = XP.tanh(x) + row
+    norm = shifted - XP.max(shifted, axis=1, keepdims=True)
+    part = ArraySymbol(Expression("part", (shifted.node,), (6, 4), x.dtype, (0, 4)))
+    column = ArraySymbol(Expression("part", (norm.node,), (6, 1), x.dtype, (0, 2)))
+    made = [
+        *(shifted, norm, XP.exp(norm), part * 2.0, column * 3.0, XP.sum(norm, axis=0), XP.sum(x)),
+        *(XP.sum(x, axis=0) + row, XP.concatenate([part, part], 1), XP.sum(norm, axis=1) + 1.0),
+        XP.reshape(shifted, (2, 24)) - XP.max(XP.reshape(x, (2, 24)), axis=1, keepdims=True),
+        XP.in_range(XP.rint(x), 3, "x") + 1.0,
+    ]
+    nodes, known = [each.node for each in made], {}
+    groups = [[first] for first in nodes]
+    groups += [[first, other] for first in nodes for other in nodes if first is not other]
+    alone = [written(inputs, group) for group in groups]
+    assert [written(inputs, group, known) for group in groups] == alone
+    assert [written(inputs, group, known) for group in reversed(groups)] == alone[::-1]
+    assert None in alone and len(set(alone)) > 50
 
 
 def several(compiler, function, *arrays):

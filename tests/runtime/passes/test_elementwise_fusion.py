@@ -157,6 +157,23 @@ def test_a_group_like_another_is_not_worked_out_again(monkeypatch):
     assert counts[0] == counts[1] < 100
 
 
+def test_a_group_that_grows_is_not_worked_out_anew(monkeypatch):
+    added = []
+
+    class Counted(fusion_groups.Expressions):
+        def add(self, members, *rest):
+            added.extend(members)
+            super().add(members, *rest)
+
+    monkeypatch.setattr(fusion_shapes, "Expressions", Counted)
+    counts = []
+    for length in (20, 40):
+        added.clear()
+        fused(long_chain(length), [])
+        counts.append(len(added))
+    assert counts[1] < 2.2 * counts[0]
+
+
 def terms_of(type, count):
     """Squares of as many inputs, what an operator makes of all, and something that reads each."""
     lines = [f'%{k}: float32[4] = input "x{k}"' for k in range(count)]
