@@ -57,6 +57,7 @@ class _Fusion:
         self._places: dict[Instruction, float] = {}
         self._groups: dict[Instruction, _Group] = {}
         self._views = ShownElements()
+        self._joining: dict[Any, bool] = {}  # by what like instructions share
 
     def run(self) -> bool:
         order = list(self._graph)
@@ -195,27 +196,35 @@ class _Fusion:
         typed, fused = instruction.typed, instruction.fused
         if (typed is None and fused is None) or instruction.bodies or instruction.phase:
             return False
-        if instruction.draws or instruction in self._context.composed:
+        if instruction in self._context.composed or (instruction.variant and fused is None):
             return False
-        if instruction.variant and fused is None:
-            return False
-        values = (*instruction.inputs, *instruction.results)
-        if not instruction.results or not all(v.is_static for v in values):
+        if not instruction.results:
             return False
         if typed is not None and tuple(instruction.slots) != typed.calling.slots:
             return False  # a kernel takes something else
-        if not self._lies_alike(instruction):
+        values = (*instruction.inputs, *instruction.results)
+        if typed is None or any(value.layout for value in values):
+            return self._may_join_as(instruction, values)
+        known = self._joining.get(typed)
+        if known is None:  # plain values of the same shapes: so are those of like instructions
+            known = self._joining[typed] = self._may_join_as(instruction, values)
+        return known
+
+    def _may_join_as(self, instruction: Instruction, values: Sequence[Value]) -> bool:
+        """What :meth:`_may_join` says of an instruction, from its operator and values alone."""
+        if instruction.draws or not all(value.is_static for value in values):
+            return False
+        if not self._lies_alike(values, instruction):
             return False
         if instruction.op.reshapes() or instruction.op.is_view or instruction.op.copies():
             return False
-        return not (_joins(instruction) and any(v.layout for v in values))
+        return not (_joins(instruction) and any(value.layout for value in values))
 
     @staticmethod
-    def _lies_alike(instruction: Instruction) -> bool:
+    def _lies_alike(values: Sequence[Value], instruction: Instruction) -> bool:
         """Whether values are plain, or those that are not lie alike.  Where zeros fill them up,
         that a library has NumPy work on them says that these stay zeros.
         """
-        values = (*instruction.inputs, *instruction.results)
         layouts = {v.layout for v in values if v.size > 1 or v.layout}
         others = layouts - {None}
         if not others:

@@ -9,6 +9,7 @@ it is worked out anew.
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -17,8 +18,9 @@ from ...opdef.user_results import is_users
 from ..graph import Instruction
 from ..value import Value
 
-FORM = 2  #: of the keys; another one where groups are found in another way
+FORM = 3  #: of the keys; another one where groups are found in another way
 FEWEST = 8  #: instructions of a graph from which on groups are kept
+_ABSENT, _LIST = -1, -2  # in place of the number of a value
 
 
 class KeptGroup(NamedTuple):
@@ -44,56 +46,78 @@ def key_of(order: Sequence[Instruction], composed: Collection[Instruction], *mor
 
 
 class _Key:
+    """A key in the making: numbers, and what they stand for, which is written once."""
+
     def __init__(
         self, order: Sequence[Instruction], composed: Collection[Instruction], more: Any
     ) -> None:
         self._places = {instruction: k for k, instruction in enumerate(order)}
         self._composed = composed
-        self._numbers: dict[int, int] = {}
-        self._operators: dict[int, Any] = {}
+        self._values: dict[int, int] = {}
+        self._words: dict[Any, int] = {}  # in each place of a word stand things of one type
+        self._operators: dict[int, str] = {}
         self._layouts: dict[Any, Any] = {}
-        made = blake2b(repr(more).encode(), digest_size=16)
+        self._steps: dict[Any, tuple[bool, bool]] = {}
+        self._numbers: list[int] = []
         for instruction in order:
-            made.update(repr(self._about(instruction)).encode("utf-8", "surrogatepass"))
+            self._numbers.append(self._word(self._about(instruction)))
+            for each in (*instruction.operands, *instruction.outs.values()):
+                self._note(each)
+        text = repr((more, list(self._words)))
+        made = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16)
+        made.update(array("q", self._numbers))
         self.text: str = made.hexdigest()
 
-    def _about(self, it: Instruction) -> tuple[Any, ...]:
-        """All of an instruction that decides whether it is in a group, and in which."""
-        kernel = it.kernel
-        working = None if kernel is None else type(kernel.scratch).__name__
-        flags = it.draws, bool(it.bodies), it in self._composed, it.is_backward, it.rematerializes
-        operands = [self._value(each) for each in it.operands]
-        made = [(slot, self._value(each)) for slot, each in it.outs.items()]
-        return self._operator(it), it.slots, it.variant, it.phase, working, flags, operands, made
+    def _word(self, word: Any) -> int:
+        return self._words.setdefault(word, len(self._words))
 
-    def _operator(self, it: Instruction) -> Any:
+    def _about(self, it: Instruction) -> tuple[Any, ...]:
+        """All of an instruction that decides whether it is in a group, and in which, but for its
+        values.
+        """
+        kernel, step = it.kernel, it.origin
+        working = "" if kernel is None else type(kernel.scratch).__name__
+        if step not in self._steps:
+            self._steps[step] = it.is_backward, it.rematerializes
+        flags = (it.draws, bool(it.bodies), it in self._composed, *self._steps[step])
+        slots = tuple(it.slots), tuple(it.outs)
+        return self._operator(it), slots, it.variant, it.phase, kernel is None, working, flags
+
+    def _operator(self, it: Instruction) -> str:
         shared = it.typed or it.fused
         if shared is None:
-            return it.op.type
-        if id(shared) not in self._operators:
+            return str(it.op.type)
+        form = self._operators.get(id(shared))
+        if form is None:
             fused = it.fused
             if fused is None:
-                form: Any = _form(it.op)
+                form = _form(it.op)
             else:
                 parts = _form(fused.consumer.op), _form(fused.producer.op)
                 form = repr((*parts, fused.slot, fused.takes))
             self._operators[id(shared)] = form
-        return self._operators[id(shared)]
+        return form
 
-    def _value(self, value: Any) -> Any:
-        """The number of a value; at first with what it is like, and who reads it."""
+    def _note(self, value: Any) -> None:
+        """Note the number of a value; at first behind it what it is like, and who reads it."""
         if value is None or isinstance(value, list):
-            return None if value is None else [self._value(each) for each in value]
-        known = self._numbers.get(value.number)
-        if known is not None:
-            return known
-        self._numbers[value.number] = len(self._numbers)
+            self._numbers += [_ABSENT] if value is None else [_LIST, len(value)]
+            for each in value or ():
+                self._note(each)
+            return
+        count = len(self._values)
+        known = self._values.setdefault(value.number, count)
+        self._numbers.append(known)
+        if known < count:
+            return
         number = None
         if value.constant is not None and value.size == 1:
-            number = value.constant.reshape(()).item()
-        readers = [self._places.get(user) for user in value.users]
-        like = value.shape, value.dtype.char, int(value.kind), self._layout(value.layout)
-        return (*like, value.constant is None, number, value.is_output, readers)
+            number = repr(value.constant.reshape(()).item())
+        shape = value.shape if value.is_static else repr(value.shape)
+        like = value.dtype.char, int(value.kind), self._layout(value.layout), value.is_output
+        self._numbers.append(self._word((shape, *like, value.constant is None, number)))
+        self._numbers.append(len(value.users))
+        self._numbers += [self._places.get(user, _ABSENT) for user in value.users]
 
     def _layout(self, layout: Any) -> Any:
         if layout is None:
