@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from ...opdef.view_analysis import looks
-from .fusion_groups import Expressions, NotFusible, Trace
+from ...opdef.view_analysis import Look, looks
+from .fusion_groups import Expressions, Nodes, NotFusible, Trace
 from .loops import KnownElements
 from .source import KernelLoops, KernelSource
 
@@ -46,8 +46,8 @@ class GroupKernel(NamedTuple):
     inputs: list[Any]  #: the values that it reads
     loops: KernelLoops
     work: int  #: functions that are not only another look at something
-    #: what the members compute, by whether parts are taken in the loops; a group that grows begins
-    #: with it
+    #: what the members compute, by whether parts are taken in the loops, as far as that was worked
+    #: out for them; a group that grows begins with it
     expressions: dict[bool, Expressions]
 
     @property
@@ -66,10 +66,15 @@ class GroupKernels:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         #: by form the kernel, its inputs as places among the values that the form numbers
-        self._made: dict[tuple[int, ...], Any] = {}
+        self._made: dict[tuple[int, ...], tuple[list[int], KernelLoops, int] | None] = {}
         self._features: dict[Any, int] = {}  #: numbers of what values and instructions are like
         self._members: dict[Any, tuple[int, list[tuple[Any, int]]]] = {}
         self._uncut: set[Any] = set()  # members that read no parts of values
+        # by number of a value: what it shows of others, what it is like, and whether it is no part
+        self._seen: dict[int, tuple[Look, ...]] = {}
+        self._kinds: dict[int, int] = {}
+        self._are_whole: set[int] = set()
+        self._nodes = Nodes()
         self._elements: dict[tuple[int, ...], KnownElements] = {}  # by form of loops
 
     def of(
@@ -88,38 +93,44 @@ class GroupKernels:
             if known is None:
                 known = self._members[member] = self._looked_at(member)
             form.add(*known)
-        made = [form.places[value.number] for value in outputs]
-        key = (*form.parts, -1, *made)
+        key = (*form.parts, -1, *[form.places[value.number] for value in outputs])
+        expressions: dict[bool, Expressions] = {}
         if key not in self._made:
-            self._made[key] = self._worked_out(members, made, form, before)
+            self._made[key] = self._worked_out(members, outputs, form, before, expressions)
         found = self._made[key]
         if found is None:
             return None
-        inputs, *rest = found
-        return GroupKernel(form, [form.values[place] for place in inputs], *rest)
+        inputs, loops, work = found
+        return GroupKernel(form, [form.values[place] for place in inputs], loops, work, expressions)
 
     def _worked_out(
         self,
         members: Sequence[Any],
-        outputs: Sequence[int],
+        outputs: Sequence[Any],
         form: GroupForm,
         before: GroupKernel | None,
-    ) -> tuple[list[int], KernelLoops, int, dict[bool, Expressions]] | None:
-        """The kernel of instructions, which takes parts of values from these if that fits."""
+        expressions: dict[bool, Expressions],
+    ) -> tuple[list[int], KernelLoops, int] | None:
+        """The kernel of instructions, which takes parts of values from these if that fits.
+
+        Args:
+            members, outputs, before: as of :meth:`of`.
+            form: of the group.
+            expressions: takes what the members compute.
+        """
         has_parts = not self._uncut.issuperset(members)
-        known: dict[bool, Expressions] = {}
         for cuts in (True, False) if has_parts else (False,):
             with suppress(NotFusible):
-                found = known[cuts] = self._expressions(cuts, members, form, before)
-                inputs, nodes, work = found.together(outputs)
-                loops = KernelLoops(nodes, found.results(outputs), self._elements)
-                return inputs, loops, work, known
+                found = expressions[cuts] = self._expressions(cuts, members, before)
+                inputs, work = found.together(outputs)
+                loops = KernelLoops(found.of(inputs), found.of(outputs), self._elements)
+                return [form.places[value.number] for value in inputs], loops, work
         return None
 
     def _expressions(
-        self, cuts: bool, members: Sequence[Any], form: GroupForm, before: GroupKernel | None
+        self, cuts: bool, members: Sequence[Any], before: GroupKernel | None
     ) -> Expressions:
-        """What members compute, of which the first are worked out."""
+        """What members compute, of which the first may be worked out."""
         first, count = None, 0
         if before is not None:
             count = before.form.count
@@ -127,27 +138,45 @@ class GroupKernels:
             if first is None and self._uncut.issuperset(members[:count]):
                 first = before.expressions.get(not cuts)  # there is nothing to cut
             if first is None:
-                first = self._expressions(cuts, members[:count], form, None)
+                first = self._expressions(cuts, members[:count], None)
                 before.expressions[cuts] = first
-        found = Expressions(cuts, first)
-        found.add(members[count:], self._trace, form.places)
+        found = Expressions(self._nodes, cuts, first)
+        found.add(members[count:], self._trace)
         return found
 
     def _looked_at(self, member: Any) -> tuple[int, list[tuple[Any, int]]]:
         """What an instruction is like, and what each value is like that it reads, or that it reads
         another look at, or makes.
         """
-        trace = self._trace(member)
-        operands = [each if isinstance(each, list) else [each] for each in member.operands]
-        chains = [[[] if v is None else list(looks(v)) for v in each] for each in operands]
-        flat = [look for each in chains for chain in each for look in chain]
-        if all(look.is_all for look in flat):
+        values, wholes, cuts = [], [], []
+        for operand in member.operands:
+            for value in operand if isinstance(operand, list) else (operand,):
+                if value is not None:
+                    values.append(value)
+                    seen = self._looks(value)
+                    wholes += [look.whole for look in seen]
+                    cuts.append([(look.starts, look.sizes) for look in seen] if seen else ())
+        if self._are_whole.issuperset(value.number for value in values):
             self._uncut.add(member)
-        cuts = repr([[[(c.starts, c.sizes) for c in chain] for chain in each] for each in chains])
-        values = [v for each in operands for v in each if v is not None]
-        values += [*(look.whole for look in flat), *member.results]
-        feature = self._feature((id(trace), cuts, tuple(member.outs), len(values)))
-        return feature, [(value, self._feature(_kind_of(value))) for value in values]
+        values += [*wholes, *member.results]
+        about = (id(self._trace(member)), tuple(member.outs), len(values), repr(cuts))
+        return self._feature(about), [(value, self._kind(value)) for value in values]
+
+    def _looks(self, value: Any) -> tuple[Look, ...]:
+        """What a value shows of others."""
+        known = self._seen.get(value.number)
+        if known is None:
+            known = self._seen[value.number] = tuple(looks(value))
+            if all(look.is_all for look in known):
+                self._are_whole.add(value.number)
+        return known
+
+    def _kind(self, value: Any) -> int:
+        """The number of what a value is like."""
+        known = self._kinds.get(value.number)
+        if known is None:
+            known = self._kinds[value.number] = self._feature(_kind_of(value))
+        return known
 
     def _feature(self, found: Any) -> int:
         return self._features.setdefault(found, len(self._features))

@@ -50,7 +50,9 @@ class NativeKernels(KernelLibrary):
     def __init__(self, compiler: Compiler, waits: bool) -> None:
         self._compiler = compiler
         self.waits = waits
+        #: by what instructions have in common that are traced alike, and by instruction
         self._traces: dict[Any, TracedResults | None] = {}
+        self._traced: dict[Any, TracedResults | None] = {}
         self._groups = GroupKernels(self.trace)
         self._wanted: dict[str, KernelSource] = {}
         self._products: dict[str, Prepared | None] = {}
@@ -74,12 +76,15 @@ class NativeKernels(KernelLibrary):
 
     def trace(self, instruction: Any) -> TracedResults | None:
         """What an instruction computes for each element; None where that has no expression."""
+        if instruction in self._traced:
+            return self._traced[instruction]
         shared = instruction.typed or instruction.fused
         layouts = [v.layout for v in (*instruction.inputs, *instruction.results)]
         key = shared, tuple(_used(instruction)), *filter(None, layouts)
         if key not in self._traces:
             self._traces[key] = _traced(instruction)
-        return self._traces[key]
+        found = self._traced[instruction] = self._traces[key]
+        return found
 
     def group(
         self, members: Sequence[Any], outputs: Sequence[Any], before: GroupKernel | None = None

@@ -146,13 +146,21 @@ class KernelLoops:
     def source(self) -> KernelSource:
         """The kernel in C."""
         if self._known is not None:
-            return KernelLoops(self._inputs, self._outputs).source
+            self._write_by_themselves()
         nest = self._nest
         body = list(nest.written()) if nest.stores or nest.totals else []
         behind = [line for tail in self._behind for line in _written_behind(tail)]
         if not isinstance(nest, ChannelNest):
             self._over = self._overwritable()
         return self._assembled(body, behind)
+
+    def _write_by_themselves(self) -> None:
+        """Have loops of their own in place of those that were tried."""
+        self._known = None
+        if isinstance(self._nest, ChannelNest):
+            self._nest, self._rows, self._behind = self._by_channels()
+        else:
+            self._nest, *self._behind = self._with_rows(self._nest.columns)
 
     def _of_form(self, *form: int) -> KnownElements | None:
         """What is known of loops of a form that are tried; None where they are to be written."""
@@ -161,10 +169,7 @@ class KernelLoops:
         return self._known.setdefault(form, KnownElements({}, set()))
 
     def _look_at(self, node: Expression) -> None:
-        if any(a.serial in self._late for a in node.arguments):
-            self._late.add(node.serial)
-        if node.function not in ("sum", "max"):
-            return
+        """Look at a reduction."""
         how = reduction_of(node)
         if how.columns and node.arguments[0].size == self._size:
             if self._columns not in (None, how.columns):
@@ -205,8 +210,12 @@ class KernelLoops:
 
     def _by_rows(self) -> tuple[Nest, str, list[Nest]]:
         """The loops for the longest rows that fit."""
+        late = self._late
         for node in self._nodes:
-            self._look_at(node)
+            if late and any(argument.serial in late for argument in node.arguments):
+                late.add(node.serial)
+            if node.function in ("sum", "max"):
+                self._look_at(node)
         for columns in self._candidates():
             try:
                 nest, *behind = self._with_rows(columns)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from ...opdef.prepared import KernelLibrary, Scratch
+from ...opdef.prepared import KernelLibrary
 from ..graph import Graph, Instruction
 from ..value import Value
 from . import kept_groups
 from .form import Context, Pass
+from .fusion_members import MemberRules, is_numpys, joins
 from .shown_elements import ShownElements, is_used, shows
 
 MOST = 48  #: instructions of one group
@@ -48,6 +49,7 @@ class _Group:
     outputs: list[Value] = field(default_factory=list)
     source: Any = None  #: of its kernel, where it pays
     kept: kept_groups.KeptGroup | None = None  #: how it was kept
+    makers: set[Instruction | None] = field(default_factory=set)  #: of what members read
 
 
 class _Fusion:
@@ -57,7 +59,7 @@ class _Fusion:
         self._places: dict[Instruction, float] = {}
         self._groups: dict[Instruction, _Group] = {}
         self._views = ShownElements()
-        self._joining: dict[Any, bool] = {}  # by what like instructions share
+        self._members = MemberRules(context, library)
 
     def run(self) -> bool:
         order = list(self._graph)
@@ -95,7 +97,7 @@ class _Fusion:
         if key and self._takes(order, key):
             return
         for instruction in order:
-            if self._fits(instruction):
+            if self._members.fits(instruction):
                 self._add(instruction)
         self._join_what_is_cut()
 
@@ -128,15 +130,17 @@ class _Fusion:
             group, inside = _Group(members, note.place), set(members)
             results = [value for member in members for value in member.results]
             group.outputs = self._views.read_outside(results, inside)
-            if len(members) > MOST or not all(map(self._may_join, members)):
+            if len(members) > MOST or not all(map(self._members.may_join, members)):
                 break
             if not (self._is_as_kept(group, note, results, values) or self._is_group(group)):
                 break
+            group.makers = self._makers_of(members)
             self._put(group)
         else:
             if groups is None:
                 return False
-            bounds = [(g.place, self._bounds(g)) for g in dict.fromkeys(self._groups.values())]
+            groups_now = dict.fromkeys(self._groups.values())
+            bounds = [(g.place, self._bounds(g, set(g.members))) for g in groups_now]
             if all(found and found[0] < place < found[1] for place, found in bounds):
                 return True
         self._groups.clear()
@@ -187,52 +191,6 @@ class _Fusion:
             at = maker
         return self._places[at], self._numbers.get(instruction, -1)
 
-    def _fits(self, instruction: Instruction) -> bool:
-        """Whether an instruction may be part of a group."""
-        return self._may_join(instruction) and self._library.trace(instruction) is not None
-
-    def _may_join(self, instruction: Instruction) -> bool:
-        """Whether an instruction may be part of a group, if the library knows what it computes."""
-        typed, fused = instruction.typed, instruction.fused
-        if (typed is None and fused is None) or instruction.bodies or instruction.phase:
-            return False
-        if instruction in self._context.composed or (instruction.variant and fused is None):
-            return False
-        if not instruction.results:
-            return False
-        if typed is not None and tuple(instruction.slots) != typed.calling.slots:
-            return False  # a kernel takes something else
-        values = (*instruction.inputs, *instruction.results)
-        if typed is None or any(value.layout for value in values):
-            return self._may_join_as(instruction, values)
-        known = self._joining.get(typed)
-        if known is None:  # plain values of the same shapes: so are those of like instructions
-            known = self._joining[typed] = self._may_join_as(instruction, values)
-        return known
-
-    def _may_join_as(self, instruction: Instruction, values: Sequence[Value]) -> bool:
-        """What :meth:`_may_join` says of an instruction, from its operator and values alone."""
-        if instruction.draws or not all(value.is_static for value in values):
-            return False
-        if not self._lies_alike(values, instruction):
-            return False
-        if instruction.op.reshapes() or instruction.op.is_view or instruction.op.copies():
-            return False
-        return not (_joins(instruction) and any(value.layout for value in values))
-
-    @staticmethod
-    def _lies_alike(values: Sequence[Value], instruction: Instruction) -> bool:
-        """Whether values are plain, or those that are not lie alike.  Where zeros fill them up,
-        that a library has NumPy work on them says that these stay zeros.
-        """
-        layouts = {v.layout for v in values if v.size > 1 or v.layout}
-        others = layouts - {None}
-        if not others:
-            return True
-        if len(layouts) == 1 and _is_numpys(instruction):
-            return True
-        return len(others) == 1 and not next(iter(others)).padded
-
     # -- groups ------------------------------------------------------------------------------------
 
     def _add(self, instruction: Instruction) -> None:
@@ -240,7 +198,7 @@ class _Fusion:
         into one of its own.  What only puts values together goes where these are made.
         """
         before = self._makers(instruction)
-        if _joins(instruction):
+        if joins(instruction):
             makers = [self._views.source(value).producer for value in instruction.inputs]
             early = instruction.is_backward and not all(m and m.is_backward for m in makers)
             if all(maker in self._groups for maker in makers) and not early:
@@ -300,40 +258,41 @@ class _Fusion:
         groups = sorted(groups, key=lambda group: group.place)
         members = [member for group in groups for member in group.members]
         members += more
-        repeats = {_repeats(each) for each in (*(group.members[0] for group in groups), *more)}
-        if len(members) > MOST or len(repeats) > 1:
+        firsts = (*(group.members[0] for group in groups), *more)
+        if len(members) > MOST or len(set(map(self._members.repeats, firsts))) > 1:
             return None
         group = _Group(members, 0.0)
-        inside = set(members)
         made = [value for each in groups for value in each.outputs]
         made += [value for each in more for value in each.results]
+        inside = set(members)
         group.outputs = self._views.read_outside(made, inside)
         before = groups[0].made if groups else None
         group.made = self._library.group(members, group.outputs, before)
         if group.made is None:
             return None
         group.inputs = group.made.inputs
-        bounds = self._bounds(group)
+        group.makers = self._makers_of(more).union(*(each.makers for each in groups))
+        bounds = self._bounds(group, inside)
         if bounds is None:
             return None
         first, last = bounds
         group.place = (first + min(last, first + 1)) / 2
         return group
 
-    def _bounds(self, group: _Group) -> tuple[float, float] | None:
-        """Between which places a group may stand; None where there is no place."""
-        inside = set(group.members)
+    def _makers_of(self, members: Iterable[Instruction]) -> set[Instruction | None]:
+        """What makes what members read, also what a kernel does without: there may be none."""
         source = self._views.source
+        return {source(value).producer for member in members for value in member.inputs}
+
+    def _bounds(self, group: _Group, inside: set[Instruction]) -> tuple[float, float] | None:
+        """Between which places a group may stand; None where there is no place."""
+        source, places = self._views.source, self._places
         if not inside.isdisjoint(source(value).producer for value in group.inputs):
             return None  # it would read what it makes
-        # also of what the kernel does without, since there may be none
-        read = {value for member in group.members for value in member.inputs}
-        makers = {source(value).producer for value in read} - inside
-        places = [self._places[m] for m in makers if m in self._places]
-        first = max(places, default=-1.0)
-        users = [user for value in group.outputs for user in self._views.readers(value)]
-        places = [self._places[u] for u in users if u in self._places and u not in inside]
-        last = min(places, default=first + 1)
+        makers = group.makers - inside
+        first = max([places[m] for m in makers if m is not None and m in places], default=-1.0)
+        readers = {user for value in group.outputs for user in self._views.readers(value)}
+        last = min([places[u] for u in readers - inside if u in places], default=first + 1)
         return (first, last) if first < (first + min(last, first + 1)) / 2 < last else None
 
     def _pays(self, group: _Group) -> bool:
@@ -348,7 +307,7 @@ class _Fusion:
         if len(group.members) > 1:
             return True
         (alone,) = group.members
-        if any(v.layout for v in alone.results) and not _is_numpys(alone):
+        if any(v.layout for v in alone.results) and not is_numpys(alone):
             return False  # a library has a kernel for values as it lays them out
         work = group.made.work
         return bool(work > 2 or (work > 1 and group.made.source.work >= LARGE))
@@ -384,24 +343,6 @@ class _Fusion:
                 return
             self._graph.erase(maker)
             maker = maker.inputs[0].producer
-
-
-def _is_numpys(instruction: Instruction) -> bool:
-    """Whether a kernel of NumPy works on values as they lie."""
-    kernel = instruction.kernel
-    return kernel is not None and (kernel.scratch is None or type(kernel.scratch) is Scratch)
-
-
-def _repeats(instruction: Instruction) -> bool:
-    """Whether the backward pass repeats an instruction, which then must not run earlier."""
-    plain = instruction.op.adds_all or _joins(instruction)  # of which gradients are made, too
-    return instruction.rematerializes and not plain
-
-
-def _joins(instruction: Instruction) -> bool:
-    """Whether an instruction only puts values one after the other."""
-    given = instruction.inputs
-    return bool(given) and instruction.op.joins(given[0].spec) is not None
 
 
 ELEMENTWISE_FUSION = Pass("elementwise_fusion", fuse_elementwise, exact=False)

@@ -31,6 +31,7 @@ class ShownElements:
     def __init__(self) -> None:
         self._known: dict[Instruction, bool] = {}
         self._sources: dict[Value, Value] = {}
+        self._readers: dict[Value, list[Instruction]] = {}
 
     def _has(self, instruction: Instruction) -> bool:
         known = self._known.get(instruction)
@@ -40,12 +41,14 @@ class ShownElements:
 
     def readers(self, value: Value) -> list[Instruction]:
         """What reads a value, or a view of it."""
-        readers = []
-        for user in value.users:
-            if self._has(user) and user.inputs[0] is value:
-                readers += [each for shown in user.results for each in self.readers(shown)]
-            else:
-                readers.append(user)
+        readers = self._readers.get(value)
+        if readers is None:
+            readers = self._readers[value] = []
+            for user in value.users:
+                if self._has(user) and user.inputs[0] is value:
+                    readers += [each for shown in user.results for each in self.readers(shown)]
+                else:
+                    readers.append(user)
         return readers
 
     def source(self, value: Value) -> Value:
