@@ -221,9 +221,10 @@ class _GroupsSamplesLast(SamplesLast):
 
     def _is_near(self, mean: Any, variance: Any) -> bool:
         """Whether all means are small beside the deviations, so that nothing is lost where they are
-        taken off sums instead of what is summed.
+        taken off sums instead of what is summed; and no square was beyond the range.
         """
-        return bool((np.square(mean) <= NEAR * variance).all())
+        near = np.square(mean) <= NEAR * variance
+        return bool((near & np.isfinite(variance)).all())
 
     def _totals(self, function: Any, *lines: Any) -> Any:
         """What a function gives of lines [channel, line, element], some channels at a time."""

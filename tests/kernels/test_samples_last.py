@@ -123,6 +123,13 @@ def test_factors_of_group_norm_beyond_the_range_give_what_is_not():
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-4, atol=1e15)
 
 
+def test_squares_of_images_may_be_beyond_the_range_where_those_of_deviations_are_not():
+    x = 1e17 * images((8, 4, 16, 16), "float32", 1, 50)[0]
+    run = kernel("group_norm", [x, None, None], groups=2)
+    expected, found = run(x, None, None)[0], run(turned(x), None, None)[0]
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("mean", [0, 3])
 def test_what_is_not_finite_spoils_its_group_alone(mean, value):
