@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from fluidlite.backend.native.compiler import COMPILER, Compiler
 from fluidlite.ground import seeding, state
@@ -21,6 +22,7 @@ from changes import changed_files, is_needed
 
 # Threads that wait leave the processor to other tests; said before a library reads it.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # 2 to the power of 4 cycles
 # Kernels are generated where a test asks for them: compiling those of every plan takes long.
 os.environ.setdefault("FLUIDLITE_CC", "")
 importlib.import_module("fluidlite.ops")  # so that there are operators, whatever a test imports
@@ -32,6 +34,8 @@ ENTROPY = 20200601  # so that what programs without a seed draw is the same each
 CHANGED = pytest.StashKey()
 #: options that are about more than calls of tests, or about parts of them
 NEED_EVERY_MESSAGE = ("xmlpath", "durations", "setuponly", "setupshow", "usepdb")
+if WORKER:  # there are as many as cores: products on all of these would wait for other tests
+    threadpool_limits(1, "blas")
 LONGEST = 4000  # operators and variables; longer programs are not read back after every test
 
 
@@ -98,8 +102,18 @@ def pytest_collection(session):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Put the tests into the one order that all processes have."""
+    draw_no_constants_of_sources()
     if WORKER:
         items.sort(key=lambda item: item.path.parts)
+
+
+def draw_no_constants_of_sources():
+    """Have Hypothesis leave the sources of modules alone: from 6.131 on it reads all 1,600 of them
+    in each process, and draws constants that they have, too.
+    """
+    drawing = sys.modules.get("hypothesis.internal.conjecture.providers")
+    if hasattr(drawing, "is_local_module_file"):
+        drawing.is_local_module_file = lambda path: False
 
 
 def pytest_collection_finish():
@@ -171,6 +185,13 @@ def fresh_state():
         if 0 < held <= LONGEST:
             assert not differences(program, Program.parse(str(program)))
     state.reset()
+
+
+@pytest.fixture
+def several_blas_threads():
+    """NumPy's products have a thread for each core, as without ``-n``."""
+    with threadpool_limits(os.cpu_count(), "blas"):
+        yield
 
 
 @pytest.fixture

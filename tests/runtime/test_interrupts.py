@@ -22,6 +22,7 @@ from fluidlite.kernels import threads
 from fluidlite.runtime import bound, in_place, segment, updates
 
 layers = fluid.layers
+pytestmark = pytest.mark.usefixtures("several_blas_threads")
 
 PACKAGE = str(Path(fluid.__file__).parent)
 #: where a planned run checks, takes and commits values; a bound call is looked at everywhere

@@ -15,6 +15,7 @@ from fluidlite.ground import state
 from fluidlite.kernels import step, threads
 
 layers = fluid.layers
+pytestmark = pytest.mark.usefixtures("several_blas_threads")
 
 
 @pytest.fixture
