@@ -65,10 +65,22 @@ def _sizes(*sizes: int) -> Any:
     return np.array(sizes, np.int64)
 
 
-def _has_zero_rows(images: Any) -> bool:
+def has_zero_rows(images: Any) -> bool:
     """Whether some images [image, channel, row, column] have a row of zeros in all channels."""
-    found = np.nonzero(~images[..., 0].any(axis=1))  # few, if any
-    return not images.transpose(0, 2, 1, 3)[found].any(axis=(1, 2)).all()
+    rows = np.nonzero(images[:, 0, :, 0] == 0)
+    for columns in (slice(0, 1), slice(None)):  # of fewer and fewer rows
+        if not len(rows[0]):
+            return False
+        is_zero = ~images.transpose(0, 2, 1, 3)[..., columns][rows].any(axis=(1, 2))
+        rows = tuple(places[is_zero] for places in rows)
+    return len(rows[0]) > 0
+
+
+def has_all_rows(filter: Any) -> bool:
+    """Whether each row of a window has a number that is not zero in some filter [filter, channel,
+    row, column]; mostly the first one tells.
+    """
+    return bool(filter[0, 0].any(axis=1).all() or filter.any(axis=(0, 1, 3)).all())
 
 
 def _sum_rows(pair: int, d: Any, a: Any, b: Any) -> None:
@@ -231,10 +243,13 @@ class TileRoom:
             filter: [filter, channel, row, column].
             result: what to write to, [filter, row, column, sample].
         """
-        if _has_zero_rows(image) or not filter.any(axis=(0, 1, 3)).all():
+        if has_zero_rows(image) or not has_all_rows(filter):
             return False
-        rows = filter.transpose(2, 0, 1, 3).reshape(3, -1)
-        np.matmul(FILTER, rows, out=self.weights.reshape(PLANES, -1))
+        g = self.geometry
+        rows = np.empty((3, g.filters, g.channels, g.k1), filter.dtype)
+        for j in range(g.k1):  # channels are longer runs than columns of a window
+            np.copyto(rows[..., j], filter[..., j].transpose(2, 0, 1))
+        np.matmul(FILTER, rows.reshape(3, -1), out=self.weights.reshape(PLANES, -1))
         inner, flat = image.transpose(INNER), result.reshape(*result.shape[:2], -1)
         kernels = KERNELS.get()
 
@@ -328,5 +343,7 @@ class TileRoom:
         total = threads.summed(add, self.blocks, parts, self.workers)
         rows = np.matmul(FILTER.T, total.reshape(PLANES, -1))
         rows = rows.reshape(3, g.channels, g.k1, g.filters)
-        found = np.ascontiguousarray(rows.transpose(3, 1, 0, 2))
+        found = np.empty((g.filters, g.channels, 3, g.k1), rows.dtype)
+        for i, j in np.ndindex(3, g.k1):
+            np.copyto(found[:, :, i, j], rows[i, :, j].T)
         return found if is_finite(found) else None

@@ -263,6 +263,16 @@ def test_what_sees_only_zeros_is_zero_in_tiles(type, monkeypatch):
     np.testing.assert_array_equal(changed, exact)
 
 
+def test_tiles_look_for_rows_of_zeros_that_all_channels_or_filters_have():
+    image, filter = np.ones((2, 3, 4, 5), "f"), np.ones((2, 3, 3, 2), "f")
+    image[:, 0] = image[:, :, :, 0] = filter[0] = filter[:, 0] = 0
+    assert winograd.has_zero_rows(image) is False and winograd.has_all_rows(filter) is True
+    image[1, :, 2], filter[:, :, 1] = 0, 0
+    assert winograd.has_zero_rows(image) is True and winograd.has_all_rows(filter) is False
+    image[1, 2, 2, 4] = np.nan
+    assert winograd.has_zero_rows(image) is False
+
+
 @pytest.mark.parametrize(
     "image, filter, geometry",
     [
