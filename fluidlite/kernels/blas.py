@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
+from itertools import product
 from typing import Any
 
 
@@ -18,3 +20,45 @@ def blas_controllers() -> list[Any] | None:
 def blas_info() -> list[dict[str, Any]]:
     """What is known of each BLAS: its version, architecture and number of threads."""
     return [each.info() for each in blas_controllers() or ()]
+
+
+def blas_cores() -> set[str]:
+    """The processors for which the BLAS libraries of this process have kernels, in small letters.
+
+    Each OpenBLAS is asked itself, where the system tells which libraries there are: to read
+    threadpoolctl takes longer than many a plan.
+    """
+    paths = _loaded()
+    if not paths:
+        return {str(each.get("architecture")).lower() for each in blas_info()}
+    cores = set()
+    for path in paths:
+        if os.path.basename(path).startswith(("libopenblas", "libscipy_openblas")):
+            cores |= {core.lower() for core in _cores_of(path)}
+    return cores
+
+
+def _loaded() -> set[str]:
+    """The files of libraries that are loaded; none where the system does not tell."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+            return {line[line.index("/") : -1] for line in file if "/" in line}
+    except OSError:
+        return set()
+
+
+def _cores_of(path: str) -> list[str]:
+    """What an OpenBLAS that is loaded calls the processor that it has chosen kernels for."""
+    ctypes = import_module("ctypes")
+    try:
+        library = ctypes.CDLL(path, mode=getattr(os, "RTLD_NOLOAD", 0))
+    except OSError:
+        return []
+    names = (f"{a}openblas_get_corename{z}" for a, z in product(("", "scipy_"), ("", "64_", "_64")))
+    cores = []
+    for name in names:
+        function = getattr(library, name, None)
+        if function is not None:
+            function.restype = ctypes.c_char_p
+            cores.append((function() or b"").decode("ascii", "replace"))
+    return cores

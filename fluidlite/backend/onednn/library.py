@@ -20,7 +20,7 @@ from weakref import ref
 
 from ...errors import FluidError
 from ...ground import state
-from ...kernels.blas import blas_info
+from ...kernels.blas import blas_cores
 
 FILES = ("libdnnl.so.3", "libdnnl.3.dylib")
 LARGEST_RANK = 12
@@ -273,8 +273,7 @@ class Library:
     @cached_property
     def is_newer_than_blas(self) -> bool:
         """Whether NumPy's BLAS runs on kernels from before AVX-512, and this library does not."""
-        cores = {str(each.get("architecture")).lower() for each in blas_info()}
-        return self.instructions.startswith("AVX-512") and bool(cores & BEFORE_AVX512)
+        return self.instructions.startswith("AVX-512") and bool(blas_cores() & BEFORE_AVX512)
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, while this thread lets the library have so many threads."""
