@@ -147,16 +147,15 @@ class _ChannelWriter:
     def _needed(self, sinks: Iterable[Element]) -> list[Element]:
         """What a pass computes for each element, arguments first."""
         needed: dict[Element, None] = {}
-
-        def visit(each: Element) -> None:
-            if each not in needed and each.level & COLUMN:
-                for other in each.given:
-                    visit(other)
-                needed[each] = None
-
         for sink in sinks:
-            visit(sink)
+            self._visit(sink, needed)
         return list(needed)
+
+    def _visit(self, each: Element, needed: dict[Element, None]) -> None:
+        if each not in needed and each.level & COLUMN:
+            for other in each.given:
+                self._visit(other, needed)
+            needed[each] = None
 
     def _pass(self, phase: int) -> Iterator[str]:
         stores = [

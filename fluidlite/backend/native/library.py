@@ -50,10 +50,8 @@ class NativeKernels(KernelLibrary):
     def __init__(self, compiler: Compiler, waits: bool) -> None:
         self._compiler = compiler
         self.waits = waits
-        #: by what instructions have in common that are traced alike, and by instruction
-        self._traces: dict[Any, TracedResults | None] = {}
-        self._traced: dict[Any, TracedResults | None] = {}
-        self._groups = GroupKernels(self.trace)
+        self._traces = _Traces()
+        self._groups = GroupKernels(self._traces.of)
         self._wanted: dict[str, KernelSource] = {}
         self._products: dict[str, Prepared | None] = {}
         #: None before any kernel is there
@@ -76,15 +74,7 @@ class NativeKernels(KernelLibrary):
 
     def trace(self, instruction: Any) -> TracedResults | None:
         """What an instruction computes for each element; None where that has no expression."""
-        if instruction in self._traced:
-            return self._traced[instruction]
-        shared = instruction.typed or instruction.fused
-        layouts = [v.layout for v in (*instruction.inputs, *instruction.results)]
-        key = shared, tuple(_used(instruction)), *filter(None, layouts)
-        if key not in self._traces:
-            self._traces[key] = _traced(instruction)
-        found = self._traced[instruction] = self._traces[key]
-        return found
+        return self._traces.of(instruction)
 
     def group(
         self, members: Sequence[Any], outputs: Sequence[Any], before: GroupKernel | None = None
@@ -205,6 +195,26 @@ class Improvement:
         while self._events and self._events[-1].is_set():
             self._events.pop()
         return not self._events
+
+
+class _Traces:
+    """What instructions compute for each element, worked out once for those that are alike."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, TracedResults | None] = {}  # by what such instructions share
+        self._of: dict[Any, TracedResults | None] = {}
+
+    def of(self, instruction: Any) -> TracedResults | None:
+        """What an instruction computes; None where that has no expression."""
+        if instruction in self._of:
+            return self._of[instruction]
+        shared = instruction.typed or instruction.fused
+        layouts = [v.layout for v in (*instruction.inputs, *instruction.results)]
+        key = shared, tuple(_used(instruction)), *filter(None, layouts)
+        if key not in self._known:
+            self._known[key] = _traced(instruction)
+        found = self._of[instruction] = self._known[key]
+        return found
 
 
 def _traced(instruction: Any) -> TracedResults | None:

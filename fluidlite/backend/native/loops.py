@@ -449,18 +449,17 @@ class RowWriter:
     def _needed(self, phase: int) -> list[Element]:
         """The elements of columns that a pass uses, arguments first."""
         needed: dict[Element, None] = {}
-
-        def visit(each: Element) -> None:
-            if each in needed or not each.level & COLUMN or each.is_reduction:
-                return
-            if each not in self._kept or each.phase == phase:
-                for other in each.given:
-                    visit(other)
-            needed[each] = None
-
         for sink in self._sinks[phase]:
-            visit(sink)
+            self._visit(sink, phase, needed)
         return list(needed)
+
+    def _visit(self, each: Element, phase: int, needed: dict[Element, None]) -> None:
+        if each in needed or not each.level & COLUMN or each.is_reduction:
+            return
+        if each not in self._kept or each.phase == phase:
+            for other in each.given:
+                self._visit(other, phase, needed)
+        needed[each] = None
 
     def _keep(self, each: Element, stored: dict[Element, Store]) -> None:
         """Let a later pass load what is dear."""

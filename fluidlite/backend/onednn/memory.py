@@ -285,10 +285,9 @@ class Primitive:
     def at(self, context: ExecutionContext) -> Callable[..., None]:
         """A function that runs it on arrays, one for each argument."""
         key = self, self.contexts.threads
-        found = context.bound.get(key)
-        if found is None:
-            found = context.bound[key] = _BoundPrimitive(self, self._made_for(key[1]), context).run
-        run: Callable[..., None] = found
+        if key not in context.bound:
+            context.bound[key] = _BoundPrimitive(self, self._made_for(key[1]), context).run()
+        run: Callable[..., None] = context.bound[key]
         return run
 
     def command(self, context: ExecutionContext, arrays: tuple[Any, ...]) -> NativeCommand:
@@ -450,11 +449,14 @@ class _BoundPrimitive:
             listed[count - 1].memory = memory.value
         self._arguments, self._memories = listed, memories
         self._library, self._count = library, count
-        nothing = _nothing
-        seen: list[Any] = [nothing] * len(primitive.arguments)
-        execute, set_data = library.execute, library.set_data
-        kind = made.kind
-        handle, stream, listed_at = made.handle, library.stream, byref(listed)
+        self._arrays = len(primitive.arguments)
+
+    def run(self) -> Callable[..., None]:
+        """What runs it on arrays, and holds it; it is not held in turn."""
+        seen: list[Any] = [_nothing] * self._arrays
+        memories, set_data, execute = self._memories, self._library.set_data, self._library.execute
+        kind, handle, stream = self._made.kind, self._made.handle, self._library.stream
+        count, listed_at = self._count, byref(self._arguments)
 
         def run(*arrays: Any, _keep: Any = self) -> None:
             for i, array in enumerate(arrays):
@@ -465,7 +467,7 @@ class _BoundPrimitive:
             if status:
                 raise NotDone(f"oneDNN failed to run a {kind}, status {status}")
 
-        self.run = run
+        return run
 
     def call(self, arrays: int) -> PrimitiveCall:
         """What runs it from C, on so many arrays."""

@@ -63,17 +63,17 @@ class ShownElements:
 
     def read_outside(self, made: Iterable[Value], inside: set[Instruction]) -> list[Value]:
         """Those values that others than some instructions read, or that are given back."""
+        return [value for value in made if self._is_read(value, inside)]
 
-        def is_read(value: Value) -> bool:
-            if value.is_output:
+    def _is_read(self, value: Value, inside: set[Instruction]) -> bool:
+        if value.is_output:
+            return True
+        for user in value.users:
+            if user in inside:
+                continue
+            if not self._has(user) or user.inputs[0] is not value:
                 return True
-            for user in value.users:
-                if user in inside:
-                    continue
-                if not self._has(user):
+            for shown in user.results:
+                if self._is_read(shown, inside):
                     return True
-                if user.inputs[0] is not value or any(map(is_read, user.results)):
-                    return True
-            return False
-
-        return [value for value in made if is_read(value)]
+        return False

@@ -1,5 +1,7 @@
 """Element-wise fusion: which instructions become one, and in which order what is left stands."""
 
+import gc
+
 import pytest
 from graphs import after
 
@@ -172,6 +174,18 @@ def test_a_group_that_grows_is_not_worked_out_anew(monkeypatch):
         fused(long_chain(length), [])
         counts.append(len(added))
     assert counts[1] < 2.2 * counts[0]
+
+
+@pytest.mark.parametrize("which", [(), range(40)])
+def test_what_was_tried_goes_without_the_collector_of_cycles(which):
+    graph = parsed(long_chain(40), backend=get("numpy"))
+    gc.collect()
+    gc.disable()
+    try:
+        ELEMENTWISE_FUSION.run(graph, Context(graph.builder, [Pretending(which)]))
+        assert gc.collect() < 10
+    finally:
+        gc.enable()
 
 
 def terms_of(type, count):
