@@ -2,9 +2,12 @@
 
 Its threads wait for each other at the end of every kernel.  Where a processor has other work to do,
 they wait until the system lets the last of them go on, which may take a hundred times as long as
-the work.  So plans time several threads against one, from time to time.  They begin with the number
-that a plan like them has found best; where none has, with several, or with one where the processors
-have other work just then.
+the work.  So plans time several threads against one, from time to time and when runs begin to take
+another time.  Where processors have other work they time a third way, if the library has it: its
+threads sleep as soon as they wait, so that a processor is free for the one that they wait for.
+
+They begin with the number that a plan like them has found best; where none has, with several, or
+with one where the processors have other work just then.
 """
 
 from __future__ import annotations
@@ -33,6 +36,10 @@ RUNS = 5  #: that are
 FIRST_REST, REST = 4, 64
 SHORTEST_REST = 0.02  #: seconds
 LOST = 3.0  #: times what all runs of a trial take otherwise, after which it is over
+#: times what a run took, or takes: that much tells that processors have got or lost other work, and
+#: the most that is believed of one run
+CHANGED, BELIEVED = 1.4, 2.0
+LONGEST_CALM = 16  #: times what a trial took, before a change is believed behind several
 
 
 class ThreadTuner:
@@ -40,17 +47,22 @@ class ThreadTuner:
 
     Args:
         control: sets it.
-        most: how many there may be.
+        most: how many there may be on processors that have nothing else to do.
         fixed: whether there are always as many, so that results are the same to the last bit.
+        asleep: the number that stands for as many threads as there may be, which sleep as soon as
+            they wait; tried where processors have other work, too.  0 for no such way.
     """
 
-    def __init__(self, control: ThreadPoolControl, most: int, fixed: bool) -> None:
-        self._control, self._most = control, most
+    def __init__(self, control: ThreadPoolControl, most: int, fixed: bool, asleep: int = 0) -> None:
+        self._control, self._most, self._asleep = control, most, asleep
         self._fixed = fixed or most == 1
         self._begin_anew()
-        #: seconds of a run by the number of threads
+        #: seconds of a run by the number of threads, in the order of their last trials
         self._seconds: dict[int, float] = {}
+        self._usual = 0.0  # what a run with the best number took in its last trial
         self._rest, self._next = FIRST_REST, 0.0
+        #: the same where runs take another time
+        self._calm, self._soon = FIRST_REST, 0.0
         #: is called with what was found best, in the run that has shown it
         self.found: Callable[[int], None] | None = None
         self._told = 0  # what it was called with last, or was best before
@@ -108,38 +120,62 @@ class ThreadTuner:
         trial = self._trial
         if trial is None:
             known = self._seconds[threads]
-            self._seconds[threads] = known + (min(spent, LOST * known) - known) / RUNS
-            if now > self._next:
-                self._trial = _Trial(self._other)
+            known += (min(spent, BELIEVED * known) - known) / RUNS
+            self._seconds[threads] = known
+            is_usual = self._usual / CHANGED < known < self._usual * CHANGED
+            if not is_usual and now > self._soon:
+                self._rest = self._calm = min(2 * self._calm, LONGEST_CALM)
+                self._trial = self._next_trial()
+            elif now > self._next:
+                self._calm = FIRST_REST
+                self._trial = self._next_trial()
             return 0
         trial.note(spent)
         if not trial.is_over(self._seconds.get(self._best)):
             return 0
-        self._seconds[threads] = trial.seconds
-        if len(self._seconds) == 1 and not self._told:
-            self._trial = _Trial(self._other)
+        others = {count: known for count, known in self._seconds.items() if count != threads}
+        self._seconds = others | {threads: trial.seconds}
+        before, self._best = self._best, self._faster(threads)
+        following = self._next_trial()
+        if not self._told and following.is_first:
+            self._trial = following
             return 0
-        best = min(self._seconds, key=lambda count: self._seconds[count])
-        is_sure = best == self._best or not self._told
-        self._rest = min(2 * self._rest, REST) if best == self._best else FIRST_REST
-        self._best, self._trial = best, None
+        is_sure = self._best == before or not self._told
+        self._rest = min(2 * self._rest, REST) if self._best == before else FIRST_REST
+        self._usual, self._trial = self._seconds[self._best], None
+        self._soon = now + max(SHORTEST_REST, self._calm * trial.total)
         self._next = now + max(SHORTEST_REST, self._rest * trial.total)
-        if best == self._told or not is_sure:
+        if self._best in (self._told, self._asleep) or not is_sure:
             return 0
-        self._told = best
-        return best
+        self._told = self._best
+        return self._best
 
-    @property
-    def _other(self) -> int:
-        """The number that is not the best one so far."""
-        return 1 if self._best != 1 else self._most
+    def _faster(self, threads: int) -> int:
+        """The best number so far, or one that was just tried."""
+        return min(self._best, threads, key=lambda count: self._seconds[count])
+
+    def _next_trial(self) -> _Trial:
+        """Of the numbers beside the best one so far, that whose trial was longest ago."""
+        sleeps = self._asleep and is_busy(self._most, min(self._best, self._most))
+        numbers = [self._asleep, self._most, 1] if sleeps else [self._most, 1]
+        tried = list(self._seconds)
+        other = min(
+            (each for each in numbers if each != self._best),
+            key=lambda each: tried.index(each) if each in tried else -1,
+        )
+        return _Trial(other, other not in tried)
 
 
 class _Trial:
-    """Some runs with a number of threads."""
+    """Some runs with a number of threads.
 
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
+    Args:
+        threads: how many.
+        is_first: whether there was none before with as many.
+    """
+
+    def __init__(self, threads: int, is_first: bool = True) -> None:
+        self.threads, self.is_first = threads, is_first
         self._spent: list[float] = []
 
     def note(self, spent: float) -> None:
@@ -149,13 +185,14 @@ class _Trial:
     def is_over(self, usual: float | None) -> bool:
         """Whether enough was seen, where runs usually take so long."""
         counted = self._spent[WARM:]
-        lost = usual is not None and sum(counted) > LOST * RUNS * usual
+        costly = sum(counted if self.is_first else self._spent)
+        lost = usual is not None and costly > LOST * RUNS * usual
         return lost or len(counted) == RUNS
 
     @property
     def seconds(self) -> float:
         """What a run takes: the median, since something else may hold up any of them."""
-        counted = sorted(self._spent[WARM:])
+        counted = sorted(self._spent[WARM:] or self._spent)
         return counted[len(counted) // 2]
 
     @property
@@ -164,11 +201,16 @@ class _Trial:
         return sum(self._spent)
 
 
-def is_busy(threads: int) -> bool:
-    """Whether so many threads would wait for processors that others work on just now."""
+def is_busy(threads: int, running: int = 1) -> bool:
+    """Whether so many threads would wait for processors that others work on just now.
+
+    Args:
+        threads: how many.
+        running: those of this process that may be at work, or awake.
+    """
     try:
         with open("/proc/loadavg", encoding="ascii") as file:
-            running = int(file.read().split()[3].partition("/")[0])
+            all_running = int(file.read().split()[3].partition("/")[0])
     except (OSError, ValueError, IndexError):
         return False
-    return running - 1 + threads > (os.cpu_count() or 1)  # this one is counted, too
+    return all_running - running + threads > (os.cpu_count() or 1)

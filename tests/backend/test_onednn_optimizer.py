@@ -171,9 +171,9 @@ def test_there_is_one_thread_where_products_stay_with_the_other_library(monkeypa
     crews = []
 
     class Noted(ThreadTuner):
-        def __init__(self, contexts, most, fixed):
+        def __init__(self, contexts, most, *how):
             crews.append(most)
-            super().__init__(contexts, most, fixed)
+            super().__init__(contexts, most, *how)
 
     monkeypatch.setattr("fluidlite.backend.onednn.offers.ThreadTuner", Noted)
 

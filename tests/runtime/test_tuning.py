@@ -1,6 +1,7 @@
 """How many threads a library of matrix products gets in a plan."""
 
 import io
+import itertools
 import threading
 
 import numpy as np
@@ -18,10 +19,11 @@ class Clock:
 
     def __init__(self, monkeypatch, **seconds):
         self.now, self.threads = 0.0, 1
-        self.seconds = {1: seconds["one"], 2: seconds["two"]}
+        self.seconds = {1: seconds["one"], 2: seconds["two"], 4: seconds.get("four", 100.0)}
         self.taken = []
+        self.is_busy = False
         monkeypatch.setattr(tuning.time, "perf_counter", lambda: self.now)
-        monkeypatch.setattr(tuning, "is_busy", lambda threads: False)
+        monkeypatch.setattr(tuning, "is_busy", lambda threads, running=1: self.is_busy)
 
     def within(self, threads, function, *arguments):
         self.taken.append(threads)
@@ -98,9 +100,72 @@ def test_what_is_best_is_told_once(monkeypatch):
 
 def test_it_begins_with_one_thread_where_processors_have_other_work(monkeypatch):
     clock = Clock(monkeypatch, one=1.0, two=100.0)
-    monkeypatch.setattr(tuning, "is_busy", lambda threads: threads == 2)
-    ran(tuning.ThreadTuner(clock, 2, False), 30)
-    assert clock.taken == [1] * 7 + [2] * 3 + [1] * 20  # one trial of two is lost at once
+    clock.is_busy = True
+    ran(tuning.ThreadTuner(clock, 2, False, 4), 30)
+    # trials of two, asleep and awake, are lost at once
+    assert clock.taken == [1] * 7 + [4] * 3 + [2] * 3 + [1] * 17
+
+
+def test_threads_that_sleep_are_tried_where_processors_have_other_work(monkeypatch):
+    clock = Clock(monkeypatch, one=3.0, two=2.0, four=1.0)
+    crew = tuning.ThreadTuner(clock, 2, False, 4)
+    ran(crew, 200)
+    assert set(clock.taken) == {1, 2}
+    clock.is_busy = True
+    del clock.taken[:]
+    ran(crew, 500)
+    assert clock.taken[-50:].count(4) >= 36
+
+
+def test_only_a_library_that_has_threads_that_sleep_gets_them(monkeypatch):
+    clock = Clock(monkeypatch, one=3.0, two=2.0, four=1.0)
+    clock.is_busy = True
+    ran(tuning.ThreadTuner(clock, 2, False), 300)
+    assert set(clock.taken) == {1, 2}
+
+
+def test_numbers_are_tried_in_turn_the_one_that_waits_longest_first(monkeypatch):
+    clock = Clock(monkeypatch, one=1.0, two=1.5, four=1.25)
+    clock.is_busy = True
+    ran(tuning.ThreadTuner(clock, 2, False, 4), 1000)
+    tried = [count for count, _ in itertools.groupby(clock.taken)]
+    assert tried[:9] == [1, 4, 2, 1, 4, 1, 2, 1, 4]
+
+
+def test_that_threads_that_sleep_were_best_is_told_to_nobody(monkeypatch):
+    clock, told = Clock(monkeypatch, one=3.0, two=2.0, four=1.0), []
+    clock.is_busy = True
+    crew = tuning.ThreadTuner(clock, 2, False, 4)
+    crew.found = told.append
+    ran(crew, 100)
+    assert clock.taken[-20:].count(4) >= 13 and not told
+    clock.is_busy, clock.seconds[4] = False, 9.0
+    ran(crew, 300)
+    assert told == [2]
+
+
+@pytest.mark.parametrize("factor", [1.5, 0.5])
+def test_it_looks_soon_where_runs_begin_to_take_another_time(monkeypatch, factor):
+    clock = Clock(monkeypatch, one=2.0, two=1.0)
+    crew = tuning.ThreadTuner(clock, 2, False)
+    ran(crew, 3000)
+    assert clock.taken[-100:] == [2] * 100
+    clock.seconds[2] = factor
+    del clock.taken[:]
+    ran(crew, 30)
+    assert clock.taken.count(1) >= tuning.WARM + 1
+
+
+def test_it_does_not_look_sooner_where_a_single_run_takes_long(monkeypatch):
+    clock = Clock(monkeypatch, one=2.0, two=1.0)
+    crew = tuning.ThreadTuner(clock, 2, False)
+    ran(crew, 3000)
+    assert clock.taken[-100:] == [2] * 100
+    del clock.taken[:]
+    for held_up in range(60):
+        clock.seconds[2] = 3.0 if held_up % 20 == 10 else 1.0
+        ran(crew, 1)
+    assert clock.taken == [2] * 60
 
 
 @pytest.mark.parametrize(
@@ -117,6 +182,7 @@ def test_processors_are_busy_where_others_run_just_now(monkeypatch, said, thread
     monkeypatch.setattr(tuning.os, "cpu_count", lambda: 4)
     monkeypatch.setattr(tuning, "open", lambda *_, **__: io.StringIO(said), raising=False)
     assert tuning.is_busy(threads) == is_busy
+    assert tuning.is_busy(threads - 1, 2) == tuning.is_busy(threads - 2)
 
 
 def test_nobody_knows_who_runs_where_the_system_does_not_say(monkeypatch):

@@ -9,12 +9,14 @@ import ctypes
 import os
 import site
 import sys
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 from weakref import ref
 
@@ -166,6 +168,33 @@ class _Grave(ref[Any]):
     kind: str
 
 
+class _IdleTeam:
+    """Threads of OpenMP without work, as long as this object is there.  Where GNU's OpenMP has more
+    threads than processors none of them waits awake.
+
+    Args:
+        begin: the function that starts threads.
+        nothing: a function that they call.
+        count: how many there are.
+    """
+
+    def __init__(self, begin: Any, nothing: Any, count: int) -> None:
+        queue: SimpleQueue[Any] = SimpleQueue()
+        # as in a pool of threads: put in line, without code of Python, when this object goes
+        self._end = ref(self, queue.put)
+        work = partial(begin, ctypes.cast(nothing, c_void_p), None, c_uint(count + 1), c_uint(0))
+        with suppress(RuntimeError):  # there may be no more threads
+            threading.Thread(
+                target=_stay, args=(work, queue, self._end), name="onednn-idle", daemon=True
+            ).start()
+
+
+def _stay(begin: Callable[[], Any], queue: SimpleQueue[Any], end: ref[_IdleTeam]) -> None:
+    """Have a team of this thread, until its object goes."""
+    begin()
+    queue.get()
+
+
 class Library:
     """oneDNN, loaded: an engine, a stream, and its functions.
 
@@ -209,9 +238,11 @@ class Library:
         #: those of OpenMP, where the library has its threads from there
         self._set_threads = getattr(library, "omp_set_num_threads", None)
         self._get_threads = getattr(library, "omp_get_max_threads", None)
-        begin = getattr(library, "GOMP_parallel", None)
+        self._begin = begin = getattr(library, "GOMP_parallel", None)
         #: where its function is that starts threads
         self.parallel: int | None = None if begin is None else ctypes.cast(begin, c_void_p).value
+        #: there while threads are to sleep as soon as they wait
+        self._idle: _IdleTeam | None = None
         self.engine: c_void_p = self.create("engine_create", CPU, 0)
         self.stream: c_void_p = self.create("stream_create", self.engine, IN_ORDER)
 
@@ -275,10 +306,22 @@ class Library:
         """Whether NumPy's BLAS runs on kernels from before AVX-512, and this library does not."""
         return self.instructions.startswith("AVX-512") and bool(blas_cores() & BEFORE_AVX512)
 
-    def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What a function gives, while this thread lets the library have so many threads."""
+    def within(
+        self, threads: int, function: Callable[..., Any], *arguments: Any, idle: int = 0
+    ) -> Any:
+        """What a function gives, while this thread lets the library have so many threads.
+
+        Args:
+            threads: how many work.
+            function: is called.
+            arguments: with these.
+            idle: how many there are beside them, so that they are more than processors, and sleep
+                as soon as they wait; 0 where they stay awake for a while.
+        """
         if self._set_threads is None or self._get_threads is None:
             return function(*arguments)
+        if threads > 1 and bool(idle) != (self._idle is not None):
+            self._idle = _IdleTeam(self._begin, self._get_threads, idle) if idle else None
         before = self._get_threads()
         self._set_threads(threads)
         try:

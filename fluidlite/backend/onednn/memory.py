@@ -12,6 +12,7 @@ from weakref import ref
 
 import numpy as np
 
+from ...kernels.threads import cores
 from ..commands import NativeCommand, PrimitiveCall, address_of_function
 from .library import ANY, FLOAT32, SCRATCHPAD, Argument, Library, NotDone, dims
 
@@ -201,18 +202,21 @@ class ContextFactory:
     def __init__(self, library: Library, most: int = 1) -> None:
         self.library = library
         self.scratch_bytes = 0
-        #: how many threads the library has just now
+        self._threads, self._most = 1, most
+        #: how many threads the library works with just now
         self.thread_count: c_int = c_int(1)
         self.has_threads: bool = most > 1
+        #: the number that stands for all threads, which sleep as soon as they wait; 0 for none
+        self.asleep: int = 0 if library.parallel is None else most + 1
 
     @property
     def threads(self) -> int:
-        """How many threads the library has just now."""
-        return self.thread_count.value
+        """How many threads the library has just now, or the number for those that sleep."""
+        return self._threads
 
     @threads.setter
     def threads(self, count: int) -> None:
-        self.thread_count.value = count
+        self._threads, self.thread_count.value = count, min(count, self._most)
 
     def within(self, threads: int, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, while the library has so many threads.
@@ -221,7 +225,9 @@ class ContextFactory:
         """
         if self.has_threads and self.library.process != os.getpid():
             self.threads = threads = 1
-        return self.library.within(threads, function, *arguments)
+        idle = 0 if threads <= self._most else 1 + cores() - self._most
+        working = min(threads, self._most)
+        return self.library.within(working, function, *arguments, idle=idle)
 
     @property
     def nbytes(self) -> int:
@@ -280,11 +286,11 @@ class Primitive:
             for number, given in ((n, _handle_of(a)) for n, a in arguments)
         ]
         #: by the number of threads that it was made for, and only runs well with
-        self._made = {contexts.threads: Made(contexts, descriptor)}
+        self._made = {contexts.thread_count.value: Made(contexts, descriptor)}
 
     def at(self, context: ExecutionContext) -> Callable[..., None]:
         """A function that runs it on arrays, one for each argument."""
-        key = self, self.contexts.threads
+        key = self, self.contexts.thread_count.value
         if key not in context.bound:
             context.bound[key] = _BoundPrimitive(self, self._made_for(key[1]), context).run()
         run: Callable[..., None] = context.bound[key]
@@ -301,7 +307,7 @@ class Primitive:
         )
 
     def _call(self, context: ExecutionContext, arrays: int) -> PrimitiveCall:
-        made = self._made_for(self.contexts.threads)
+        made = self._made_for(self.contexts.thread_count.value)
         return _BoundPrimitive(self, made, context).call(arrays)
 
     def _made_for(self, threads: int) -> Made:

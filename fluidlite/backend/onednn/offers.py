@@ -119,7 +119,7 @@ class OneDnnKernels(KernelLibrary):
         self._instructions = list(graph)
         most = 1 if self._leaves_products else threads.count()
         self.contexts: ContextFactory = ContextFactory(library, most)
-        self.tuner: Any = ThreadTuner(self.contexts, most, threads.is_fixed())
+        self.tuner: Any = ThreadTuner(self.contexts, most, threads.is_fixed(), self.contexts.asleep)
         #: what offers remember for later ones
         self.known: dict[Any, Any] = {}
         #: values without an element below zero, noted before kernels compute several operators
