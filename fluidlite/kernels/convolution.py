@@ -35,8 +35,9 @@ ITEMS: dict[int, Any] = {8: np.float64, 16: np.complex128, 32: np.dtype("V32"), 
 SUMS, SMALL_FILTER = 4, 1 << 20
 #: samples, at least, that the map to the cotangent of an image works on at once
 SAMPLES = 16
-#: how many times more patches there may be for turned filters to pay, and more positions
-MORE_PATCHES, MORE_POSITIONS = 3.0, 1.6
+#: how many times more patches there may be for turned filters to pay, and more positions; and how
+#: many times fewer for the gradient of filters to be taken of the patches of its cotangent
+MORE_PATCHES, MORE_POSITIONS, FEWER_PATCHES = 3.0, 1.6, 1.5
 
 
 class Geometry:
@@ -358,7 +359,7 @@ def conv2d(op: Any, Input: Spec, Filter: Spec, Bias: Spec | None, *more: Any) ->
         return None
     g = Geometry(op, Input.shape, Filter.shape)
     dtype = Input.dtype.dtype
-    turned = _by_turning(op, g)
+    turned = _by_turning(op, g, MORE_PATCHES)
 
     def run(image: Any, filter: Any, *rest: Any, out: Any = None) -> Any:
         if turned is not None:
@@ -379,7 +380,7 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
     dtype = Input.dtype.dtype
 
     parts = SUMS if prod(op.size) * dtype.itemsize <= SMALL_FILTER else 2
-    turned = _by_turning(op, g)
+    turned = _by_turning(op, g, FEWER_PATCHES)
 
     def run(image: Any, cotangent: Any, room: Any) -> Any:
         # of a turned convolution the cotangent is the image, whose windows there are
@@ -518,9 +519,9 @@ def _turn(filter: Any) -> Any:
     return filter[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
 
 
-def _by_turning(op: Any, g: Geometry) -> Geometry | None:
-    """The turned convolution where it has a third of the patches: its adjoint is this one."""
-    is_deep = g.channels > MORE_PATCHES * g.filters and g.k0 * g.k1 > 1
+def _by_turning(op: Any, g: Geometry, more: float) -> Geometry | None:
+    """The turned convolution, where this one has so many times more patches: an adjoint of it."""
+    is_deep = g.channels > more * g.filters and g.k0 * g.k1 > 1
     return _turned_geometry(op, g) if is_deep else None
 
 

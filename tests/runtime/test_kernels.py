@@ -231,6 +231,27 @@ def test_what_is_not_finite_stays_in_its_place_with_few_filters(bad, place, type
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5)
 
 
+@pytest.mark.parametrize("bad", [1.0, np.nan, np.inf, 3e38])
+@pytest.mark.parametrize("form", ["tiles", "patches"])
+def test_gradients_of_fewer_filters_than_channels_take_the_patches_of_the_cotangent(
+    form, bad, monkeypatch
+):
+    if form == "tiles":
+        always_in_tiles(monkeypatch)
+    geometry = dict(paddings=[1, 0]) if form == "tiles" else dict(paddings=[1, 0], dilations=[2, 2])
+    function, kernel, given = convolving(
+        "conv2d_adjoint_filter", (2, 6, 9, 8), (3, 6, 3, 3), geometry
+    )
+    room = kernel.scratch()
+    assert room.geometry.channels == 3
+    assert isinstance(room, winograd.TileRoom) == (form == "tiles")
+    image, cotangent = (each.astype("f") for each in given)
+    image[0, 1, 2, 3] = bad
+    with np.errstate(all="ignore"):
+        expected, gradient = function(image, cotangent), ran(kernel, (image, cotangent))
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=2e-5)
+
+
 @pytest.mark.parametrize("type", MAPS)
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])
