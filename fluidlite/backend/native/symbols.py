@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -254,13 +255,14 @@ def _elementwise(name: str) -> Callable[..., ArraySymbol]:
 
 def _applied(function: str, kernel: Any, values: Sequence[Any], out: Any = None) -> ArraySymbol:
     """A function of elements applied to values, with the type that NumPy's result has."""
+    operands = [_like(value) for value in values]
     try:
-        with np.errstate(all="ignore"):
-            dtype = kernel(*map(_sample, values)).dtype
+        if None in operands:
+            dtype, common = _types(function, kernel, [_sample(value) for value in values])
+        else:
+            dtype, common = _known_types(function, kernel, *operands)
     except (TypeError, ValueError) as error:
         raise Untraceable(str(error)) from None
-    floats = [_sample(v) for v in values]
-    common = np.result_type(*floats) if dtype.kind == "b" and function != "logical_not" else dtype
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         raise Untraceable(f"the element type {dtype}")
     nodes = [_node(v, None if isinstance(v, ArraySymbol) else _kind_of(v, common)) for v in values]
@@ -280,6 +282,30 @@ def _applied(function: str, kernel: Any, values: Sequence[Any], out: Any = None)
         out.node = cast(ArraySymbol(expression), out.dtype).node
         return out
     return ArraySymbol(expression)
+
+
+def _like(value: Any) -> tuple[Any, ...] | None:
+    """What decides, of a symbol or one of Python's numbers, which type a result has; None for
+    others.
+    """
+    if isinstance(value, ArraySymbol):
+        return ArraySymbol, value.dtype, min(value.ndim, 1)
+    return (type(value), value) if type(value) in (int, float, bool) else None
+
+
+def _types(function: str, kernel: Any, samples: Sequence[Any]) -> tuple[Any, Any]:
+    """The type of NumPy's result, and the one in which it is computed."""
+    with np.errstate(all="ignore"):
+        dtype = kernel(*samples).dtype
+    compares = dtype.kind == "b" and function != "logical_not"
+    return dtype, np.result_type(*samples) if compares else dtype
+
+
+@lru_cache(maxsize=4096)
+def _known_types(function: str, kernel: Any, *operands: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The same for operands that :func:`_like` describes."""
+    samples = [np.ones((1,) * how[2], how[1]) if len(how) > 2 else how[1] for how in operands]
+    return _types(function, kernel, samples)
 
 
 def _kind_of(value: Any, common: Any) -> Any:

@@ -291,9 +291,9 @@ class Primitive:
     def at(self, context: ExecutionContext) -> Callable[..., None]:
         """A function that runs it on arrays, one for each argument."""
         key = self, self.contexts.thread_count.value
-        if key not in context.bound:
-            context.bound[key] = _BoundPrimitive(self, self._made_for(key[1]), context).run()
-        run: Callable[..., None] = context.bound[key]
+        run: Callable[..., None] | None = context.bound.get(key)
+        if run is None:
+            run = context.bound[key] = _BoundPrimitive(self, self._made_for(key[1]), context).run()
         return run
 
     def command(self, context: ExecutionContext, arrays: tuple[Any, ...]) -> NativeCommand:

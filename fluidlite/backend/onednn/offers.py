@@ -139,15 +139,16 @@ class OneDnnKernels(KernelLibrary):
             self._is_noted = True
             self._note_signs(instruction.graph)
             self._note_bfloat16(instruction.graph)
-        served = _served.get(instruction.op.type)
-        if served is None and not _is_narrow(instruction):
+        served, narrows = _served.get(instruction.op.type), _is_narrow(instruction)
+        if served is None and not narrows:
             return None
         values = (*instruction.inputs, *instruction.results)
         if any(not v.is_static or not v.size for v in values):
             return None
-        if self._narrow(instruction) is not None:
+        if narrows and self._narrow(instruction) is not None:
             return LOW
-        if served is None or any(v.dtype != DType.FP32.dtype for v in values):
+        single = DType.FP32.dtype
+        if served is None or any(v.dtype != single for v in values):
             return None
         return LOW if self._everywhere else served[1](self, instruction, _single(layouts))
 
@@ -306,7 +307,8 @@ class OneDnnKernels(KernelLibrary):
 
 def _is_narrow(instruction: Any) -> bool:
     """Whether there are offers of fewer bits for instructions of this kind."""
-    return instruction.op.type in (*_served_in_integers, *_served_in_bfloat16)
+    kind = instruction.op.type
+    return kind in _served_in_integers or kind in _served_in_bfloat16
 
 
 def asks_for_integers(value: Any) -> bool:

@@ -41,7 +41,13 @@ def _key(instruction: Instruction, digests: dict[int, Any]) -> Any:
         if shared is None
         else id(shared)
     )
-    return what, tuple(instruction.outs), *[_operand(v, digests) for v in instruction.operands]
+    operands = [
+        value.number
+        if type(value) is Value and value.constant is None
+        else _operand(value, digests)
+        for value in instruction.operands
+    ]
+    return what, *instruction.outs, *operands
 
 
 def _operand(value: Any, digests: dict[int, Any]) -> Any:

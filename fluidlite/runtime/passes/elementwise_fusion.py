@@ -105,14 +105,17 @@ class _Fusion:
         """Keep groups, and what their kernels are found by."""
         numbers = {v.number: k for k, v in enumerate(kept_groups.values_read(order))}
         notes = []
+        described: dict[Any, Any] = {}  # by source: layers repeat themselves
         for group in groups:
             made = [value for member in group.members for value in member.results]
             places = {value.number: k for k, value in enumerate(made)}
             members = [self._numbers[each] for each in group.members]
             note = group.kept or kept_groups.KeptGroup(group.place, members, self._pays(group))
             if note.pays and note.kernel is None:
+                if group.source not in described:
+                    described[group.source] = self._library.as_kept(group.source)
                 note = note._replace(
-                    kernel=self._library.as_kept(group.source),
+                    kernel=described[group.source],
                     inputs=[numbers[value.number] for value in group.inputs],
                     outputs=[places[value.number] for value in group.outputs],
                 )

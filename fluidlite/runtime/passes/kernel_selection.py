@@ -67,9 +67,9 @@ class _Selection:
             return
         shared = instruction.typed
         why = "NumPy"
-        for cost, library in self._candidates(instruction):
+        for cost, library, layouts in self._candidates(instruction):
             epilogues = epilogues_of(instruction, self._position)
-            offer = library.offer(instruction, self._layouts(instruction, library), epilogues)
+            offer = library.offer(instruction, layouts, epilogues)
             if offer is not None:
                 self._fuse(instruction, offer, epilogues)
                 self._take(instruction, offer, library, f"{library.name}, cost {cost:g}")
@@ -79,13 +79,18 @@ class _Selection:
         kernel = shared.kernel if shared is not None and static else None
         self._take(instruction, Offer(kernel), None, why)
 
-    def _candidates(self, instruction: Instruction) -> list[tuple[float, KernelLibrary]]:
-        """The libraries with a kernel that costs less than NumPy's, the cheapest first."""
+    def _candidates(
+        self, instruction: Instruction
+    ) -> list[tuple[float, KernelLibrary, dict[int, list[Any]]]]:
+        """The libraries with a kernel that costs less than NumPy's, the cheapest first, and the
+        layouts that they may take values in.
+        """
         candidates = []
         for library in self._libraries:
-            cost = library.cost(instruction, self._layouts(instruction, library))
+            layouts = self._layouts(instruction, library)
+            cost = library.cost(instruction, layouts)
             if cost is not None and cost < 1.0:
-                candidates.append((cost, library))
+                candidates.append((cost, library, layouts))
             elif cost is not None:
                 self._context.choices[instruction] = f"NumPy: {library.name} costs {cost:g}"
         return sorted(candidates, key=lambda each: each[0])

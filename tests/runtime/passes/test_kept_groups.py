@@ -117,6 +117,28 @@ def test_where_a_kernel_is_missing_its_group_alone_is_looked_at(notes):
     assert fused(notes, disk=disk) == (*first, 0)
 
 
+TWO_SIZES = """\
+%0: float32[4, 4] = input "x"
+%1: float32[16, 4] = input "z"
+%2: float32[4, 4] = tanh(X=%0)
+%3: float32[4, 4] = square(X=%2)
+%4: float32[16, 4] = tanh(X=%1)
+%5: float32[16, 4] = square(X=%4)
+return "y"=%3, "w"=%5
+"""
+
+
+def test_a_kernel_is_kept_with_the_work_that_each_group_has_for_it(notes):
+    class Working(Remembering):
+        def as_kept(self, source):
+            return [source.name, source.work]
+
+    graph = parsed(TWO_SIZES, backend=get("numpy"))
+    ELEMENTWISE_FUSION.run(graph, Context(graph.builder, [Working(notes, {})]))
+    (first, work), (second, other) = [kernel for *_, kernel, _, _ in json.loads(*notes.values())]
+    assert first == second and other == 4 * work
+
+
 def altered(place, change):
     """The change of an item of the first group that is kept."""
 
