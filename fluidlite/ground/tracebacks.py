@@ -59,7 +59,10 @@ def cut(error: BaseException) -> ArgumentError | None:
     Returns:
         the error to raise in its place, where an argument lacks what a tensor has.
     """
-    undo = sys._getframe(1).f_locals.get(UNDO)
+    around = sys._getframe(1).f_locals
+    undo = around.get(UNDO)
+    if isinstance(around, dict):  # before Python 3.13 the frame keeps it, and with it the error
+        around.clear()
     if undo is not None:
         undo()
     if os.environ.get(SWITCH) == "full":
@@ -254,7 +257,10 @@ def _plain_boundary(function: Any) -> Any:
                 better = cut(error)
                 if better is None:
                     raise
-            raise better
+            try:
+                raise better
+            finally:
+                del better  # this frame is in its traceback
 
         return generating
 
@@ -265,7 +271,10 @@ def _plain_boundary(function: Any) -> Any:
             better = cut(error)
             if better is None:
                 raise
-        raise better
+        try:
+            raise better
+        finally:
+            del better  # this frame is in its traceback
 
     return boundary
 
@@ -344,7 +353,10 @@ def _make(_behind_it, _cut, _then):
             _better = _cut(_error)
             if _better is None:
                 raise
-        raise _better
+        try:
+            raise _better
+        finally:
+            del _better
     return boundary
 """
 

@@ -327,7 +327,10 @@ def _wrapped(
                 said = _with_call(error, shown)
                 if said is None:
                     raise
-                raise said.with_traceback(error.__traceback__)  # noqa: B904
+                try:
+                    raise said.with_traceback(error.__traceback__)
+                finally:
+                    del said  # this frame is in its traceback
         except Exception as error:
             cut(error)
             raise

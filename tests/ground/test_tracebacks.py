@@ -1,9 +1,11 @@
 """Doors: what they cut, and what they leave as it is."""
 
+import gc
 import inspect
 import pickle
 import sys
 import traceback
+import weakref
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,37 @@ def test_lines_of_the_users_stay_and_so_do_their_errors():
     with pytest.raises(KeyError) as raised:
         api_boundary(mistaken)()
     assert names(raised.value)[-1] == "mistaken"
+
+
+class Value:
+    """What a weak reference can be made to."""
+
+
+def refuses(value):
+    raise ArgumentError("refused")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(api_boundary(refuses), quick_api_boundary(lambda value: refuses(value))),
+        *(fluid.layers.relu, fluid.layers.mean, fluid.nn.functional.relu, fluid.concat, fluid.exp),
+    ],
+)
+def test_an_error_holds_nothing_behind_the_last_reference_to_it(function):
+    def call():
+        value = Value()
+        with pytest.raises(ArgumentError):
+            function([value, value])
+        return weakref.ref(value)
+
+    was_on = gc.isenabled()
+    gc.disable()  # references alone free everything
+    try:
+        assert call()() is None
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def test_an_iterator_is_a_boundary_at_each_step():
