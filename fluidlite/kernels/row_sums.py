@@ -63,9 +63,18 @@ def add_at_rows(out: Any, index: Any, updates: Any) -> None:
         return
     is_large, is_wide = updates.size >= _MANY, width >= _WIDE
     goes_to_few = is_wide and out.size >= _SPARSE * updates.size
-    if is_large and not goes_to_few and added_by_product(out, index, updates):
-        return
+    if is_large and not goes_to_few:
+        if _are_distinct(index, len(out)):  # as of places in a text: to read SciPy takes longer
+            out[index] += updates
+            return
+        if added_by_product(out, index, updates):
+            return
     (_by_rounds if is_large and is_wide else _by_elements)(out, index, updates)
+
+
+def _are_distinct(index: Any, size: int) -> bool:
+    """Whether no number of a row is there twice."""
+    return len(index) <= size and bool(np.bincount(index, minlength=size).max() < 2)
 
 
 def _by_elements(out: Any, index: Any, updates: Any) -> None:
