@@ -102,6 +102,11 @@ class Geometry:
         return self.is_bare and (self.k0, self.k1, self.s0, self.s1) == (1, 1, 1, 1)
 
     @property
+    def shrinks(self) -> bool:
+        """Whether an image has so many more positions that turned filters would not pay."""
+        return bool(self.height * self.width > MORE_POSITIONS * self.rows * self.columns)
+
+    @property
     def is_cut(self) -> bool:
         """Whether each pixel lies under one element of one window."""
         steps = (self.s0, self.s1, self.rows * self.k0, self.columns * self.k1)
@@ -378,7 +383,6 @@ def adjoint_filter(op: Any, Input: Spec, G: Spec) -> Prepared | None:
         return None
     g = Geometry(op, Input.shape, tuple(op.size))
     dtype = Input.dtype.dtype
-
     parts = SUMS if prod(op.size) * dtype.itemsize <= SMALL_FILTER else 2
     turned = _by_turning(op, g, FEWER_PATCHES)
 
@@ -522,15 +526,13 @@ def _turn(filter: Any) -> Any:
 def _by_turning(op: Any, g: Geometry, more: float) -> Geometry | None:
     """The turned convolution, where this one has so many times more patches: an adjoint of it."""
     is_deep = g.channels > more * g.filters and g.k0 * g.k1 > 1
-    return _turned_geometry(op, g) if is_deep else None
+    return _turned_geometry(op, g) if is_deep and not g.shrinks else None
 
 
 def _adjoint_by_turning(op: Any, g: Geometry, dtype: Any) -> Prepared | None:
     """The map to the cotangent of an image as a convolution; None where that does not pay."""
     forward = _turned_geometry(op, g)
-    larger = g.height * g.width > MORE_POSITIONS * g.rows * g.columns
-    deeper = g.filters > MORE_PATCHES * g.channels
-    if forward is None or larger or deeper:
+    if forward is None or g.shrinks or g.filters > MORE_PATCHES * g.channels:
         return None
 
     def run(cotangent: Any, filter: Any, room: Any, out: Any = None) -> Any:
