@@ -123,9 +123,12 @@ def freeze(
         out = edition.written_by(op)[0]
         reader = next((o for o in within.ops[at + 1 :] if o.reads(out)), None)
         bits = (weight_bits, activation_bits)
-        along = {}
+        along: dict[str, int] = {}
+        columns = _columns(op)
         if edition.is_later:
-            along = {"quant_axis": edition.slices.get(op.type, 0), "x_num_col_dims": _columns(op)}
+            along = {"quant_axis": edition.slices.get(op.type, 0), "x_num_col_dims": columns}
+        elif op.type in CONVOLUTIONS and columns != 1:
+            along = {"x_num_col_dims": columns}
         after[out] = _turned_back(within, reader, out, scale_of_input, scale_of_weight, bits, along)
     gone = [op for op in quantized.values() if op.input("X")[0] in scales]
     within.finish([*gone, *backs])
@@ -134,7 +137,7 @@ def freeze(
 def _columns(op: Operator) -> int:
     """The dimension of a product's result that is one of its weight's."""
     if op.type in CONVOLUTIONS or op.type == "conv2d_transpose":
-        return 1
+        return 3 if op.attr("data_format") == "NHWC" else 1
     if op.type == "mul":
         return int(op.attr("x_num_col_dims"))
     return len(op.block.var_recursive(op.output("Out")[0]).shape) - 1
