@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from .inside import Sliding
 
 PATCH_BYTES = 1 << 19
-#: multiplications up to which OpenBLAS takes matrices as they lie, which is up to twice as fast as
-#: packing them first where there are few filters; and the positions from which on that pays
-UNPACKED, POSITIONS = 1_000_000, 128
+POSITIONS = 128  #: from which on matrices pay that OpenBLAS takes as they lie
 LINE = 64  #: bytes that go unused behind each row of patches, so that no two meet in the cache
 INNER, OUTER = (1, 2, 3, 0), (3, 0, 1, 2)
 #: what samples are copied as, by their bytes
@@ -75,6 +73,8 @@ class Geometry:
         (self.top, self.bottom), (self.left, self.right) = op.pads(image[2:], filter[2:])
         _, _, self.rows, self.columns = op.convolved(image, filter)
         self.depth: int = self.channels * self.k0 * self.k1
+        #: into how many parts columns are sorted to add to them; 1 where few elements meet
+        self.phases: int = self.s1 if self.k0 * self.k1 > self.s0 * self.s1 else 1
         padded = (self.height + self.top + self.bottom, self.width + self.left + self.right)
         self.padded: Shape = (self.channels, *padded, self.samples)
         strides, spacing = (self.s0, self.s1), (self.d0, self.d1)
@@ -117,16 +117,16 @@ class Geometry:
         """How many output rows are worked on at a time."""
         positions = max(1, self.columns * self.samples)
         rows = max(1, min(self.rows, PATCH_BYTES // (self.depth * positions * itemsize)))
-        unpacked = UNPACKED // (self.depth * self.filters * positions)
+        unpacked = winograd.UNPACKED // (self.depth * self.filters * positions)
         return min(rows, unpacked) if unpacked * positions >= POSITIONS else rows
 
     @property
     def in_phases(self) -> Shape:
         """The shape of a padded image whose columns lie in the order in which windows step over
-        them: [channel, row, remainder, quotient, sample], of a column divided by the step.
+        them: [channel, row, remainder, quotient, sample], of a column divided by ``phases``.
         """
         channels, height, width, samples = self.padded
-        return channels, height, self.s1, -(-width // self.s1), samples
+        return channels, height, self.phases, -(-width // self.phases), samples
 
     def added(self, image: Any, elements: Any, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """Parts of a padded image, and what is added to each, for some output rows.
@@ -136,10 +136,10 @@ class Geometry:
             elements: [channel, row of the window, column of it, output row, column, sample].
             first, last: the output rows.
         """
-        columns = []
+        columns, step = [], self.s1 // self.phases
         for j in range(self.k1):
-            left, phase = divmod(j * self.d1, self.s1)
-            columns.append(image[:, :, phase, left : left + self.columns])
+            left, phase = divmod(j * self.d1, self.phases)
+            columns.append(image[:, :, phase, left : left + (self.columns - 1) * step + 1 : step])
         top = first * self.s0
         if last - first == 1:  # the rows of one window never meet
             rows = slice(top, top + (self.k0 - 1) * self.d0 + 1, self.d0)
@@ -477,10 +477,10 @@ class AdjointRoom:
         def part(k: int, _: int) -> None:
             for group, image in enumerate(self.image):
                 where = slice(group * self.samples, (group + 1) * self.samples)
-                for phase in range(g.s1):
-                    first = (phase - g.left) % g.s1
-                    columns = made[parts[k], :, first :: g.s1, where]
-                    begin = (first + g.left) // g.s1
+                for phase in range(g.phases):
+                    first = (phase - g.left) % g.phases
+                    columns = made[parts[k], :, first :: g.phases, where]
+                    begin = (first + g.left) // g.phases
                     end = begin + columns.shape[2]
                     _copy(columns, image[parts[k], rows, phase, begin:end])
 
@@ -561,8 +561,7 @@ def _scatter(room: AdjointRoom, dtype: Any, cotangent: Any, filter: Any, out: An
     images.fill(0)
     if g.is_cut:
         bounds = range(0, g.samples, room.samples)
-        inner = result.reshape(*g.in_phases[:2], g.columns, g.s1, -1).swapaxes(2, 3)
-        images, put = [inner[..., k : k + room.samples] for k in bounds], _copy
+        images, put = [result[:, :, None, :, k : k + room.samples] for k in bounds], _copy
     for phase in room.phases:
 
         def part(k: int, worker: int, phase: Any = phase) -> None:
