@@ -33,7 +33,7 @@ def blas_cores() -> set[str]:
         return {str(each.get("architecture")).lower() for each in blas_info()}
     cores = set()
     for path in paths:
-        if os.path.basename(path).startswith(("libopenblas", "libscipy_openblas")):
+        if os.path.basename(path).startswith(("libopenblas", "libscipy_openblas", "libblas")):
             cores |= {core.lower() for core in _cores_of(path)}
     return cores
 

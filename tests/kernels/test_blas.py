@@ -22,8 +22,15 @@ def test_where_the_system_tells_of_no_libraries_threadpoolctl_is_asked(monkeypat
     assert blas.blas_cores() == known()
 
 
-@pytest.mark.parametrize("name", ["libopenblas.so", "libm.so"])
+@pytest.mark.parametrize("name", ["libopenblas.so", "libblas.so.3", "libm.so"])
 def test_a_file_that_is_no_blas_has_no_cores(monkeypatch, tmp_path, name):
     (tmp_path / name).write_text("nothing")
     monkeypatch.setattr(blas, "_loaded", lambda: {str(tmp_path / name)})
     assert blas.blas_cores() == set()
+
+
+def test_an_openblas_may_have_the_name_of_the_interface(monkeypatch, tmp_path):
+    name = str(tmp_path / "libblas.so.3")
+    monkeypatch.setattr(blas, "_loaded", lambda: {name})
+    monkeypatch.setattr(blas, "_cores_of", lambda path: ["Haswell"] if path == name else [])
+    assert blas.blas_cores() == {"haswell"}
