@@ -16,7 +16,7 @@ from .batch import dots, pieces
 from .samples_last import SamplesLast
 
 #: squares of means by variances up to which sums of squares lose too few digits to matter
-NEAR = 4.0
+NEAR = 1.0
 #: how many times as much as of other arrays lies in the cache of one that is summed alone
 ALONE = 4
 
