@@ -35,6 +35,7 @@ RUNS = 5  #: that are
 #: times what a trial took, before the next one: at first, and in the end, after some that agreed
 FIRST_REST, REST = 4, 64
 SHORTEST_REST = 0.02  #: seconds
+LONG_TRIAL = 0.1  #: seconds where others work: the system gives each of them some turns meanwhile
 LOST = 3.0  #: times what all runs of a trial take otherwise, after which it is over
 #: times what a run took, or takes: that much tells that processors have got or lost other work, and
 #: the most that is believed of one run
@@ -66,12 +67,13 @@ class ThreadTuner:
         #: is called with what was found best, in the run that has shown it
         self.found: Callable[[int], None] | None = None
         self._told = 0  # what it was called with last, or was best before
-        self._start(most if self._fixed or not is_busy(most) else 1)
+        begins_busy = not self._fixed and is_busy(most)
+        self._start(1 if begins_busy else most, LONG_TRIAL if begins_busy else 0.0)
 
-    def _start(self, threads: int) -> None:
-        """Begin with a number of threads."""
+    def _start(self, threads: int, least: float = 0.0) -> None:
+        """Begin with a number of threads, tried for so many seconds."""
         self._control.threads = self._best = threads
-        self._trial: _Trial | None = _Trial(threads)
+        self._trial: _Trial | None = _Trial(threads, True, least)
 
     def begin_with(self, threads: int = 0) -> None:
         """Begin with a number of threads that was best before; another one is tried after a while.
@@ -156,14 +158,14 @@ class ThreadTuner:
 
     def _next_trial(self) -> _Trial:
         """Of the numbers beside the best one so far, that whose trial was longest ago."""
-        sleeps = self._asleep and is_busy(self._most, min(self._best, self._most))
-        numbers = [self._asleep, self._most, 1] if sleeps else [self._most, 1]
+        busy = is_busy(self._most, min(self._best, self._most))
+        numbers = [self._asleep] * bool(busy and self._asleep) + [self._most, 1]
         tried = list(self._seconds)
         other = min(
             (each for each in numbers if each != self._best),
             key=lambda each: tried.index(each) if each in tried else -1,
         )
-        return _Trial(other, other not in tried)
+        return _Trial(other, other not in tried, LONG_TRIAL if busy else 0.0)
 
 
 class _Trial:
@@ -172,10 +174,11 @@ class _Trial:
     Args:
         threads: how many.
         is_first: whether there was none before with as many.
+        least: seconds that it takes.
     """
 
-    def __init__(self, threads: int, is_first: bool = True) -> None:
-        self.threads, self.is_first = threads, is_first
+    def __init__(self, threads: int, is_first: bool, least: float) -> None:
+        self.threads, self.is_first, self._least = threads, is_first, least
         self._spent: list[float] = []
 
     def note(self, spent: float) -> None:
@@ -186,14 +189,17 @@ class _Trial:
         """Whether enough was seen, where runs usually take so long."""
         counted = self._spent[WARM:]
         costly = sum(counted if self.is_first else self._spent)
-        lost = usual is not None and costly > LOST * RUNS * usual
-        return lost or len(counted) == RUNS
+        lost = usual is not None and costly > max(LOST * RUNS * usual, self._least)
+        return lost or (len(counted) >= RUNS and sum(counted) >= self._least)
 
     @property
     def seconds(self) -> float:
-        """What a run takes: the median, since something else may hold up any of them."""
+        """What a run takes.  Something else may hold up any of them: it is believed as far as it is
+        where no trial is under way.
+        """
         counted = sorted(self._spent[WARM:] or self._spent)
-        return counted[len(counted) // 2]
+        most = BELIEVED * counted[len(counted) // 2]
+        return sum(min(spent, most) for spent in counted) / len(counted)
 
     @property
     def total(self) -> float:

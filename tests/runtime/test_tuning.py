@@ -106,6 +106,14 @@ def test_it_begins_with_one_thread_where_processors_have_other_work(monkeypatch)
     assert clock.taken == [1] * 7 + [4] * 3 + [2] * 3 + [1] * 17
 
 
+def test_trials_take_longer_where_processors_have_other_work(monkeypatch):
+    short = tuning.LONG_TRIAL / 16
+    clock = Clock(monkeypatch, one=short, two=2 * short, four=2 * short)
+    clock.is_busy = True
+    ran(tuning.ThreadTuner(clock, 2, False, 4), tuning.WARM + 16 + tuning.WARM + 8)
+    assert clock.taken == [1] * (tuning.WARM + 16) + [4] * (tuning.WARM + 8)
+
+
 def test_threads_that_sleep_are_tried_where_processors_have_other_work(monkeypatch):
     clock = Clock(monkeypatch, one=3.0, two=2.0, four=1.0)
     crew = tuning.ThreadTuner(clock, 2, False, 4)
@@ -246,6 +254,7 @@ def counts_of_plans(monkeypatch, several=True, fixed=""):
     monkeypatch.setenv("FLUIDLITE_KERNELS", "numpy")
     monkeypatch.setenv("FLUIDLITE_NUM_THREADS", fixed)
     monkeypatch.setattr(threads, "count", lambda: 2)
+    monkeypatch.setattr(tuning, "is_busy", lambda threads, running=1: False)
     monkeypatch.setattr(threads.BlasThreads, "has_several", staticmethod(lambda: several))
     taken = []
     known = threads.BlasThreads.within
