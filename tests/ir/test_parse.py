@@ -528,7 +528,7 @@ def programs(draw):
     return program
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(programs())
 def test_any_program_is_the_one_read_from_its_text(program):
     written = str(program)
