@@ -26,16 +26,12 @@ def blas_cores() -> set[str]:
     """The processors for which the BLAS libraries of this process have kernels, in small letters.
 
     Each OpenBLAS is asked itself, where the system tells which libraries there are: to read
-    threadpoolctl takes longer than many a plan.
+    threadpoolctl, which knows other libraries, too, takes longer than many a plan.
     """
-    paths = _loaded()
-    if not paths:
-        return {str(each.get("architecture")).lower() for each in blas_info()}
-    cores = set()
-    for path in paths:
-        if os.path.basename(path).startswith(("libopenblas", "libscipy_openblas", "libblas")):
-            cores |= {core.lower() for core in _cores_of(path)}
-    return cores
+    names = ("libopenblas", "libscipy_openblas", "libblas")
+    paths = [path for path in _loaded() if os.path.basename(path).startswith(names)]
+    cores = {core.lower() for path in paths for core in _cores_of(path)}
+    return cores or {str(each.get("architecture")).lower() for each in blas_info()}
 
 
 def _loaded() -> set[str]:

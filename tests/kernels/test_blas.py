@@ -23,10 +23,11 @@ def test_where_the_system_tells_of_no_libraries_threadpoolctl_is_asked(monkeypat
 
 
 @pytest.mark.parametrize("name", ["libopenblas.so", "libblas.so.3", "libm.so"])
-def test_a_file_that_is_no_blas_has_no_cores(monkeypatch, tmp_path, name):
+def test_where_no_openblas_is_loaded_threadpoolctl_is_asked(monkeypatch, tmp_path, name):
     (tmp_path / name).write_text("nothing")
     monkeypatch.setattr(blas, "_loaded", lambda: {str(tmp_path / name)})
-    assert blas.blas_cores() == set()
+    assert blas._cores_of(str(tmp_path / name)) == []
+    assert blas.blas_cores() == known()
 
 
 def test_an_openblas_may_have_the_name_of_the_interface(monkeypatch, tmp_path):
