@@ -15,7 +15,8 @@ from ..opdef.spec import Spec, flat
 from .batch import dots, pieces
 from .samples_last import SamplesLast
 
-#: squares of means by variances up to which sums of squares lose too few digits to matter
+#: squares of means by variances up to which sums of squares lose a digit at most; at four times
+#: as much, gradients of scales in float32 have lost two
 NEAR = 1.0
 #: how many times as much as of other arrays lies in the cache of one that is summed alone
 ALONE = 4
@@ -220,7 +221,7 @@ class _GroupsSamplesLast(SamplesLast):
             np.multiply(written, factors[..., None, None], out=written)
 
     def _is_near(self, mean: Any, variance: Any) -> bool:
-        """Whether all means are small beside the deviations, so that nothing is lost where they are
+        """Whether no mean is larger than its deviation, so that little is lost where means are
         taken off sums instead of what is summed; and no square was beyond the range.
         """
         near = np.square(mean) <= NEAR * variance

@@ -152,6 +152,7 @@ class _ChannelWriter:
         return list(needed)
 
     def _visit(self, each: Element, needed: dict[Element, None]) -> None:
+        # no function within _needed: that would be a cycle, which only the collector frees
         if each not in needed and each.level & COLUMN:
             for other in each.given:
                 self._visit(other, needed)

@@ -121,9 +121,9 @@ class GroupKernels:
         has_parts = not self._uncut.issuperset(members)
         for cuts in (True, False) if has_parts else (False,):
             with suppress(NotFusible):
-                found = expressions[cuts] = self._expressions(cuts, members, before)
-                inputs, work = found.together(outputs)
-                loops = KernelLoops(found.of(inputs), found.of(outputs), self._elements)
+                group = expressions[cuts] = self._expressions(cuts, members, before)
+                inputs, work = group.together(outputs)
+                loops = KernelLoops(group.of(inputs), group.of(outputs), self._elements)
                 return [form.places[value.number] for value in inputs], loops, work
         return None
 
@@ -140,9 +140,9 @@ class GroupKernels:
             if first is None:
                 first = self._expressions(cuts, members[:count], None)
                 before.expressions[cuts] = first
-        found = Expressions(self._nodes, cuts, first)
-        found.add(members[count:], self._trace)
-        return found
+        group = Expressions(self._nodes, cuts, first)
+        group.add(members[count:], self._trace)
+        return group
 
     def _looked_at(self, member: Any) -> tuple[int, list[tuple[Any, int]]]:
         """What an instruction is like, and what each value is like that it reads, or that it reads

@@ -198,7 +198,10 @@ class Improvement:
 
 
 class _Traces:
-    """What instructions compute for each element, worked out once for those that are alike."""
+    """What instructions compute for each element, worked out once for those that are alike.
+
+    It is no part of the library, whose groups hold it: they would be a cycle.
+    """
 
     def __init__(self) -> None:
         self._known: dict[Any, TracedResults | None] = {}  # by what such instructions share

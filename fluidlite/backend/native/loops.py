@@ -454,6 +454,7 @@ class RowWriter:
         return list(needed)
 
     def _visit(self, each: Element, phase: int, needed: dict[Element, None]) -> None:
+        # no function within _needed: that would be a cycle, which only the collector frees
         if each in needed or not each.level & COLUMN or each.is_reduction:
             return
         if each not in self._kept or each.phase == phase:

@@ -66,6 +66,7 @@ class ShownElements:
         return [value for value in made if self._is_read(value, inside)]
 
     def _is_read(self, value: Value, inside: set[Instruction]) -> bool:
+        # no function within read_outside: that would be a cycle, which only the collector frees
         if value.is_output:
             return True
         for user in value.users:
