@@ -106,9 +106,7 @@ def busy_threads():
 @pytest.mark.parametrize(
     "build, optimizer", [(images, "momentum"), (images, "adam"), (wide, "sgd")]
 )
-def test_results_are_the_same_to_the_last_bit_on_1_2_and_3_threads(
-    build, optimizer, use, in_parts
-):
+def test_results_are_the_same_to_the_last_bit_on_1_2_and_3_threads(build, optimizer, use, in_parts):
     found = []
     for count in (1, 2, 3, 2):
         use(count)
