@@ -54,8 +54,6 @@ class Library:
         self.module = importlib.import_module(LIBRARIES[title])
         self.nn = self.module.nn
         self.is_torch = title == "torch"
-        if self.is_torch:
-            self.module.set_num_threads(1)
 
     def layer(self, name: str, *arguments: Any, **options: Any) -> Any:
         """A layer by paddle's name."""
