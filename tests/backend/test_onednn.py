@@ -468,7 +468,8 @@ def test_an_unknown_library_is_an_error(monkeypatch):
 def test_a_file_that_is_no_library_is_passed_over(monkeypatch, tmp_path):
     other = tmp_path / "libdnnl.so.3"
     other.write_bytes(b"no library")
-    monkeypatch.setattr(library, "candidates", lambda: iter([other, tmp_path / "none"]))
+    hidden = tmp_path / ("x" * 300)  # that the system refuses to look for, as in folders of others
+    monkeypatch.setattr(library, "candidates", lambda: iter([hidden, other, tmp_path / "none"]))
     state.reset()
     assert description() is None
 

@@ -119,8 +119,10 @@ class Compiler:
         return platform.python_implementation() == "CPython" and bool(self.command)
 
     def kept_notes(self) -> KernelCache | None:
-        """What keeps notes, where there may be some: to look makes no folder."""
-        there = self._may_work and place().is_dir()
+        """What keeps notes, where there may be some: to look makes no folder, and may be
+        forbidden.
+        """
+        there = self._may_work and os.path.isdir(place())
         return self.cache if there and self.cache.folder is not None else None
 
     def _ran(

@@ -387,7 +387,7 @@ def load() -> Library | None:
 
 def _load() -> list[Library | None]:
     for candidate in candidates():
-        if isinstance(candidate, Path) and not candidate.is_file():
+        if isinstance(candidate, Path) and not os.path.isfile(candidate):
             continue
         try:
             return [Library(str(candidate))]

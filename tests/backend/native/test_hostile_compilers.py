@@ -160,6 +160,13 @@ def test_a_user_without_a_home_has_no_cache_in_the_current_folder(using, monkeyp
     assert not Path("here").exists()
 
 
+def test_a_folder_that_nobody_may_look_for_has_no_notes(using, monkeypatch):
+    compiler = using(VERSION)
+    monkeypatch.setenv("FLUIDLITE_CACHE", "x" * 300)  # more than a name has, so it is refused
+    assert compiler.kept_notes() is None
+    assert compiler.version == "some compiler"
+
+
 def test_what_a_killed_process_has_left_is_removed_after_a_while(using):
     compiler = using(VERSION + f'{RESULT}echo no library > "$place"\n')
     old, new = (compiler.cache.folder / f"making-{age}" for age in ("old", "new"))
