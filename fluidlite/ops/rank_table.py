@@ -71,7 +71,7 @@ class lod_tensor_to_array(_HandsOn):
     """Out = an array of steps: element t has row t of each sequence that has one.
 
     Where the sequences have levels below that of the table, element t has their t-th inner
-    sequences.
+    sequences; of an X with a row for each inner sequence it has their rows.
 
     RankTable: in which order.
     """
@@ -83,11 +83,13 @@ class lod_tensor_to_array(_HandsOn):
 
     def run(self, xp: Any, X: Array, RankTable: Array) -> Array:
         rows = bare(X)
-        if len(rows) != RankTable.rows:
+        entries = RankTable.offsets[-1]
+        if len(rows) not in (RankTable.rows, entries):
             raise ShapeError(
                 f"expected {RankTable.rows} rows, as the rank table says, got {len(rows)}"
             )
-        if not RankTable.below:
+        cut_within = len(lod_of(X)) > len(RankTable.above) + 1
+        if not RankTable.below or (len(rows) == entries and not cut_within):
             cut = xp.take(rows, RankTable.by_step, axis=0)
             ends = RankTable.step_ends
             return LoDTensorArray(cut[a:b] for a, b in pairwise(ends))
@@ -102,6 +104,9 @@ class lod_tensor_to_array(_HandsOn):
 class array_to_lod_tensor(_HandsOn):
     """Out = the sequences whose steps are the elements of the array X: the adjoint of
     ``lod_tensor_to_array``.
+
+    Where the table has levels below its own, elements have the rows of inner sequences, or one for
+    each of them, as a pool gives them.
 
     RankTable: in which order the rows of each element stand.
     """
@@ -118,12 +123,17 @@ class array_to_lod_tensor(_HandsOn):
                 f"{sum(each is not None for each in X)}"
             )
         like = bare(next(each for each in X if each is not None))
-        if not RankTable.below:
-            order, counts, below = RankTable.by_step, np.diff(RankTable.step_ends), ()
-        else:
+        order, below = RankTable.by_step, RankTable.below
+        counts = np.diff(RankTable.step_ends).tolist()
+        if below and not all(
+            each is None or (len(bare(each)) == count and not lod_of(each))
+            for each, count in zip(X, counts)
+        ):
             steps = list(RankTable.inner_steps())
             order = np.concatenate([rows for rows, _ in steps])
-            counts, below = [len(rows) for rows, _ in steps], RankTable.below
+            counts = [len(rows) for rows, _ in steps]
+        else:
+            below = ()
         parts = []
         for step, count in enumerate(counts):
             part = bare(X.item(step))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import fluidlite as fluid
+from fluidlite import layers
 from fluidlite.errors import LoDError, ShapeError
 from fluidlite.ground.values import LoDTensor, LoDTensorArray
 from fluidlite.opdef.rank_table import RankTable
@@ -192,3 +193,24 @@ def test_a_memory_before_any_input_is_refused_and_leaves_nothing():
         with rnn.block():
             rnn.memory(shape=[2])
     assert len(fluid.default_main_program().blocks) == 1
+
+
+def test_a_network_over_paragraphs_gives_one_row_for_each_sentence():
+    x = fluid.data("x", [None, 1], "float32", lod_level=2)
+    x.stop_gradient = False
+    network = layers.DynamicRNN()
+    with network.block():
+        words = network.step_input(x)
+        total = network.memory(shape=[1], value=0.0)
+        new = layers.elementwise_add(layers.sequence_pool(words, "sum"), total)
+        network.update_memory(total, new)
+        network.output(new)
+    totals = network()
+    (grad,) = fluid.gradients(totals, x)
+    rows = np.arange(1, 7, dtype="float32").reshape(6, 1)
+    fed = fluid.create_lod_tensor(rows, [[2, 1], [2, 1, 3]], fluid.CPUPlace())
+    exe = fluid.Executor()
+    found = exe.run(feed={"x": fed}, fetch_list=[totals, grad], return_numpy=False)
+    assert np.asarray(found[0]).tolist() == [[3], [6], [15]]
+    assert found[0].recursive_sequence_lengths() == [[2, 1]]
+    assert np.asarray(found[1]).ravel().tolist() == [2, 2, 1, 1, 1, 1]
