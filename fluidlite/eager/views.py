@@ -38,6 +38,8 @@ class Viewed(TensorRecord, results=False):
     #: whether views are refused writes that change a leaf which wants a gradient, or one element
     #: more than once
     refuses_views: ClassVar[bool] = False
+    #: whether gradient rules read results as they were made, though these are written over since
+    keeps_results: ClassVar[bool] = False
 
     #: what this is a view of, the function that gives it, and its further arguments
     _whole: tuple[Any, Callable[..., Any], tuple[Any, ...]] | None = None
@@ -270,7 +272,8 @@ def _give(x: Any, value: Any, linked: bool, counts: bool) -> None:
     x.array = value.array
     if counts:
         x.version += 1
-        mark_overwritten(x.origin)
+        if not x.keeps_results:
+            mark_overwritten(x.origin)
     if linked:
         x.origin, x.stop = value.origin, value.stop
 

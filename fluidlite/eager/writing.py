@@ -119,7 +119,8 @@ class Writing(Viewed, results=False):
         own.array = result.array
         if not self._unnoticed:
             own.version += 1
-            mark_overwritten(self.origin)
+            if not self.keeps_results:
+                mark_overwritten(self.origin)
         if thread.recording:
             self.origin, self.stop = result.origin, result.stop
         return self

@@ -12,13 +12,15 @@ from ..eager.recording import eager
 from ..eager.sweep import BackwardPass, described
 from ..eager.tensor_core import OPERATOR_FUNCTIONS, TensorCore, need_differentiable
 from ..errors import ArgumentError, GradientShapeError, GradientStateError, TruthError
-from ..functions.arithmetic import (
-    logical_and, logical_not, logical_or, logical_xor, shared_maximum, shared_minimum,
-)  # fmt: skip
 from ..functions.creation import array_of
 from ..functions.mixing import DIMENSIONS_FIRST, Promotion, default_float
 from .algebra import floor_divide, fmod
-from .elementary import acosh, add, asinh, atanh, clamp, div, erfc, exp2, logsigmoid, mul, sub
+from .comparing import (
+    isfinite, isinf, isnan, logical_and, logical_not, logical_or, logical_xor,
+)  # fmt: skip
+from .elementary import (
+    acosh, add, asinh, atan2, atanh, clamp, div, erfc, exp2, logsigmoid, maximum, minimum, mul, sub,
+)  # fmt: skip
 from .functions import (
     all, amax, amin, any, argmax, argmin, log_softmax, logsumexp, max, mean, min, prod, relu,
     softmax, std, sum, var,
@@ -89,6 +91,7 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
 
     sees: ClassVar[bool] = True
     refuses_views: ClassVar[bool] = True
+    keeps_results: ClassVar[bool] = True
     accumulates: ClassVar[bool] = True
     accumulates_kept: ClassVar[bool] = True
     gradient_stops: bool = True
@@ -122,8 +125,16 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
     log_softmax = log_softmax
     relu = relu
 
-    maximum: ClassVar[Function] = shared_maximum  # type: ignore[assignment]
-    minimum: ClassVar[Function] = shared_minimum  # type: ignore[assignment]
+    atan2 = atan2
+    isfinite = isfinite
+    isinf = isinf
+    isnan = isnan
+    logical_and = logical_and
+    logical_not = logical_not
+    logical_or = logical_or
+    logical_xor = logical_xor
+    maximum: ClassVar[Function] = maximum  # type: ignore[assignment]
+    minimum: ClassVar[Function] = minimum  # type: ignore[assignment]
     reshape: ClassVar[Function] = reshape
     view: ClassVar[Function] = reshape
     squeeze: ClassVar[Function] = squeeze

@@ -16,7 +16,7 @@ import math
 from typing import Any, ClassVar
 
 from ..errors import AxisError, DTypeError, OutOfRangeError, ShapeError
-from ..ground.dtypes import DType
+from ..ground.dtypes import DType, as_dtype
 from ..opdef.annotations import Array, Rules, Specs, Value
 from ..opdef.attribute import REQUIRED
 from ..opdef.conjugation import AS_WRITTEN, OfComplex
@@ -272,7 +272,7 @@ class put_item(Item):
 
     def grad(self, f: Any, Value: Value, Index: list[Value] | None, dOut: Value) -> Rules:
         def rest():
-            zero = f.fill_any_like(Value, value=0.0)
+            zero = f.fill_constant(shape=[1], dtype=as_dtype(dOut.dtype), value=0.0)
             return f.put_item(dOut, zero, Index, item=self.item)
 
         def value():

@@ -110,3 +110,15 @@ def test_bfloat16_is_an_element_type():
     assert x.float().tolist() == [1.5, 2.703125]
     assert (x + x).to(flow.float32).tolist() == [3.0, 5.40625]
     assert flow.finfo(flow.bfloat16).eps == 2**-7 and flow.finfo(flow.bfloat16).bits == 16
+
+
+@pytest.mark.parametrize("function", [flow.relu, flow.exp, flow.sigmoid, flow.tanh, flow.sqrt])
+def test_results_that_are_written_over_have_the_gradients_of_what_they_were(function):
+    x, z = flow.tensor([4.0, 9.0], requires_grad=True), flow.tensor([4.0, 9.0], requires_grad=True)
+    y = function(x)
+    y += x
+    y[0] *= 2
+    other = (function(z) + z) * flow.tensor([2.0, 1.0])
+    y.sum().backward()
+    other.sum().backward()
+    assert x.grad.tolist() == z.grad.tolist()
