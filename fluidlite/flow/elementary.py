@@ -106,6 +106,9 @@ exp2: Function = _smooth(
 )
 log10: Function = ONEFLOW(elementary.log10)
 mul: Function = ONEFLOW(arithmetic.multiply, "mul")
+atan2: Function = ONEFLOW(arithmetic.atan2)
+maximum: Function = ONEFLOW(arithmetic.shared_maximum)
+minimum: Function = ONEFLOW(arithmetic.shared_minimum)
 
 
 def logsigmoid(input: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ there, without what it has of other packages.
 import importlib
 import pathlib
 
+import numpy as np
 import pytest
 
 from fluidlite import compat, flow
@@ -71,3 +72,19 @@ def test_what_is_left_out_is_listed_and_says_why():
 def test_modules_of_fluidlite_say_the_same():
     with pytest.raises(AttributeError, match="flow.nn.RNN, LSTM or GRU"):
         flow.nn.RNNBase  # noqa: B018
+
+
+def test_functions_of_two_tensors_take_them_by_oneflows_names():
+    x, y = flow.tensor([1.0, 2.0]), flow.tensor([2.0, 1.0])
+    for function in (flow.eq, flow.less_than, flow.greater_equal, flow.logical_and, flow.atan2):
+        assert function(input=x, other=y).tolist() == function(x, y).tolist()
+    assert flow.maximum(input=x, other=y).tolist() == [2, 2]
+    assert x.not_equal(other=y).tolist() == [True, True]
+    assert x.minimum(other=y).tolist() == [1, 1]
+    assert flow.isnan(input=x).tolist() == flow.logical_not(input=x).tolist() == [False, False]
+
+
+def test_losses_and_activations_take_tensors_by_name():
+    x, y = flow.tensor([[1.0, 1.0]]), flow.tensor([1])
+    assert flow.nn.CrossEntropyLoss()(input=x, target=y).item() == pytest.approx(np.log(2))
+    assert flow.nn.ReLU(inplace=True)(input=x) is x

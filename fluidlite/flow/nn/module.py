@@ -359,11 +359,12 @@ class FunctionModule(FunctionCaller, Module):
         self._inplace = bool(given.pop("inplace", False))
         self._options = given
 
-    def forward(self, *inputs: Any) -> Any:
+    def forward(self, *inputs: Any, **named: Any) -> Any:
         """What the function gives; with ``inplace`` written to the input."""
         if self._inplace:
-            return inputs[0].write(lambda old: type(self).function(old, **self._options))
-        return type(self).function(*inputs, **self._options)
+            (written,) = (*inputs, *named.values())
+            return written.write(lambda old: type(self).function(old, **self._options))
+        return type(self).function(*inputs, **named, **self._options)
 
     #: the options that ``repr`` shows; None for all
     shows: ClassVar[tuple[str, ...] | None] = None
