@@ -93,6 +93,12 @@ class Initializer(HasProtectedArguments, Described):
     protected: ClassVar[Mapping[str, str]] = {"_mean": "loc", "_std_dev": "scale"}
     #: gives the value of a parameter where no operator makes it
     array: ClassVar[Any] = None
+    #: whether a user's class says in ``__call__`` or ``forward`` what a parameter gets
+    is_called: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.is_called = cls.is_called or bool({"__call__", "forward"} & {*vars(cls)})
 
     def __post_init__(self) -> None:
         for name, check in _checks_of(type(self)):  # type: ignore[arg-type]  # of a class
@@ -106,6 +112,10 @@ class Initializer(HasProtectedArguments, Described):
         return fans(var)
 
     def __call__(self, var: Variable, block: Block | None = None) -> Operator | None:
+        """What ``forward`` does; arguments as of that."""
+        return self.forward(var, block)
+
+    def forward(self, var: Variable, block: Block | None = None) -> Operator | None:
         """Add the operator that gives a variable its first value.
 
         Args:
@@ -153,10 +163,6 @@ class Initializer(HasProtectedArguments, Described):
             dtype: the element type to make.
         """
         raise NotImplementedError
-
-    def forward(self, var: Variable, block: Block | None = None) -> Operator | None:
-        """What a call does; arguments as of that."""
-        return self(var, block)
 
     def _put(self, block: Block, kind: str, attrs: dict[str, Any], out: Variable) -> Operator:
         put = block.prepend_op if self._goes_first else block.append_op

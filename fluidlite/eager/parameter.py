@@ -151,10 +151,16 @@ class LazyGuard:
 
 
 class Initializes(Protocol):
-    """What gives a parameter its first value: says an operator and its attributes."""
+    """What gives a parameter its first value: says an operator and its attributes, or is called
+    with a parameter of zeros, where ``is_called`` is true of it.
+    """
 
     def operator(self, var: Any, block: Any, dtype: DType) -> tuple[str, dict[str, Any]]:
         """Type and attributes of the operator that makes the value."""
+        ...
+
+    def __call__(self, var: Any, block: Any = None) -> Any:
+        """Give a variable its first value."""
         ...
 
 
@@ -184,6 +190,17 @@ def initial_value(
         dtype: the element type.
         program: whose ``random_seed`` counts where the initializer has none; None for no seed.
     """
+    if not getattr(initializer, "is_called", False):
+        return _drawn_value(initializer, shape, dtype, program)
+    parameter = Parameter(np.zeros(shape, as_dtype(dtype).dtype))
+    initializer(parameter, None)
+    return np.asarray(parameter.array)
+
+
+def _drawn_value(
+    initializer: Initializes, shape: Any, dtype: Any, program: Any = None
+) -> np.ndarray[Any, Any]:
+    """As :func:`initial_value`, of its operator."""
     kind = as_dtype(dtype)
     wide = DType.FP32 if kind is DType.FP16 else kind
     owner = _Unseeded() if program is None else program
@@ -198,7 +215,7 @@ def initial_value(
 
 def fill(initializer: Initializes, tensor: Any) -> None:
     """Give a tensor other elements, as an initializer makes them."""
-    tensor.set_value(initial_value(initializer, tensor.array.shape, tensor.array.dtype))
+    tensor.set_value(_drawn_value(initializer, tensor.array.shape, tensor.array.dtype))
 
 
 def parameter_of(
@@ -248,4 +265,6 @@ def parameter_of(
 def _is_for_startup(initializer: Any, shape: Any, dtype: Any) -> bool:
     """Whether a startup program can draw a value, for a program that the user builds now."""
     is_usual = as_dtype(dtype) is DType.FP32 and len(shape) > 0 and 0 not in shape
-    return state.builds.get() and is_usual and getattr(initializer, "array", None) is None
+    drawn = getattr(initializer, "array", None) is None
+    drawn = drawn and not getattr(initializer, "is_called", False)
+    return state.builds.get() and is_usual and drawn

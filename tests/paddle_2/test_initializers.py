@@ -61,6 +61,42 @@ def test_an_initializer_gives_a_tensor_other_elements(dtype):
     assert w.dtype == getattr(paddle, dtype)
 
 
+class _Called(first.Initializer):
+    def __call__(self, param, block=None):
+        param.set_value(paddle.full(param.shape, 3.0))
+        return param
+
+
+class _Forward(first.Initializer):
+    def forward(self, param, block=None):
+        param.set_value(np.full(param.shape, 3.0, "float32"))
+
+
+class _Corrected(first.Normal):
+    def __call__(self, param, block=None):
+        super().__call__(param, block)
+        assert param.numpy().any()
+        param.set_value(param * 0 + 3)
+
+
+class _PassedOn(first.Initializer):
+    def __init__(self, value):
+        self.value = value
+
+    def __call__(self, param, block=None):
+        first.Constant(self.value)(param, block)
+
+
+@pytest.mark.parametrize("kind", [_Called, _Forward, _Corrected, lambda: _PassedOn(3.0)])
+def test_a_class_of_yours_is_called_with_the_parameter(kind):
+    layer = paddle.nn.Linear(
+        2, 2, weight_attr=kind(), bias_attr=paddle.ParamAttr(initializer=kind())
+    )
+    assert layer.weight.tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    assert layer.bias.tolist() == [3.0, 3.0]
+    assert not layer.weight.stop_gradient
+
+
 def test_gains_are_the_numbers_of_2_6():
     gains = {"sigmoid": 1, "linear": 1, "conv2d": 1, "conv3d_transpose": 1, "selu": 0.75}
     for name, gain in gains.items():
