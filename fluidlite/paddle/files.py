@@ -104,7 +104,10 @@ def load(path: Path | BytesIO, **configs: Any) -> Any:
         return _tensors(value, plain, arrays=not _has_pairs(value))
     if not configs.get("keep_name_table"):
         del value[NAME_TABLE]
-    return {key: _tensors(each, plain, arrays=key in names) for key, each in value.items()}
+    return {
+        key: _tensors(each, plain, arrays=key in names, name=names.get(key))
+        for key, each in value.items()
+    }
 
 
 def _values_of_model(path: str) -> dict[str, Any]:
@@ -173,20 +176,25 @@ def _has_pairs(value: Any) -> bool:
     return _is_pair(value)
 
 
-def _tensors(value: Any, plain: bool, arrays: bool) -> Any:
+def _tensors(value: Any, plain: bool, arrays: bool, name: str | None = None) -> Any:
     """Nested data with tensors, or arrays, in place of what stands for them.
 
     Args:
         value: as it was stored.
         plain: give arrays.
         arrays: whether an array without a name stands for a tensor, too.
+        name: of the tensor that an array stands for.
     """
     if _is_pair(value):
-        return _tensors(value[1], plain, True)
+        return _tensors(value[1], plain, True, value[0])
     if isinstance(value, np.ndarray) and arrays:
         if value.dtype == np.uint16 and not plain:  # bfloat16, as paddle writes it
             value = value.view(bfloat16())
-        return value if plain else Tensor(value)
+        if plain:
+            return value
+        tensor = Tensor(value)
+        tensor.given_name = name or None
+        return tensor
     if isinstance(value, Mapping):
         return {key: _tensors(each, plain, arrays) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -81,10 +81,10 @@ def state_of(source: Source) -> dict[str, Any]:
 
 
 def stored_in(source: Source) -> Any:
-    """What a pickle holds; errors as of :func:`read_state`.  A dictionary of arrays is whole."""
+    """What a pickle holds, arrays in one piece; errors as of :func:`read_state`."""
     value = read_pickle(source)
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return _whole(value, source)
+    if isinstance(value, dict) and _SPLIT in value:
+        _join(value, source)
     return value
 
 

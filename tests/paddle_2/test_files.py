@@ -166,3 +166,18 @@ def test_arrays_beside_tensors_stay_arrays(tmp_path):
     assert classes({"n": array}) == {"n": "Tensor"}
     assert classes({"n": array, "t": [tensor]}) == {"n": "ndarray", "t": "list"}
     assert classes({"n": array, "t": tensor}) == {"n": "ndarray", "t": "Tensor"}
+    assert classes({"n": array, "t": tensor, "l": [1]}) == {
+        "n": "ndarray", "t": "Tensor", "l": "list",
+    }  # fmt: skip
+    assert classes({"t": tensor, "l": [tensor]}) == {"t": "Tensor", "l": "list"}
+    assert classes({"t": tensor, "d": {"w": tensor}}) == {"t": "Tensor", "d": "dict"}
+
+
+def test_tensors_come_back_under_their_names(tmp_path):
+    layer, path = paddle.nn.Linear(2, 2), str(tmp_path / "obj.pdparams")
+    names = [layer.weight.name, layer.bias.name]
+    for wrap, unwrap in ((lambda d: d, lambda d: d), (lambda d: {"m": d}, lambda d: d["m"])):
+        paddle.save(wrap(layer.state_dict()), path)
+        assert [each.name for each in unwrap(paddle.load(path)).values()] == names
+    paddle.save(layer.weight, path)
+    assert paddle.load(path).name == names[0]
