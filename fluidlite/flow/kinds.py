@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..functions.sizes import TensorShape
 from ..ground.brain_float import limits_of
 from ..ground.dtypes import DType, DTypeLike, as_dtype
 
@@ -22,7 +21,7 @@ __all__ = [
 _Fraction = float
 
 
-class Size(TensorShape):
+class Size(tuple[Whole, ...]):
     """The sizes of a tensor, or a part of them.
 
     >>> fluid.flow.ones(2, 3).shape, fluid.flow.Size([2, 3]).numel()
@@ -35,16 +34,23 @@ class Size(TensorShape):
         """The number of elements."""
         return prod(self)
 
+    def __hash__(self) -> Whole:
+        return tuple.__hash__(self)
+
+    def __eq__(self, other: object) -> Truth:
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> Truth:
+        return not self == other
+
     def __add__(self, other: Any) -> Any:
-        joined = super().__add__(other)
-        return joined if joined is NotImplemented else Size(joined)
+        return Size((*self, *other)) if isinstance(other, (list, tuple)) else NotImplemented
 
     def __radd__(self, other: Any) -> Any:
-        joined = super().__radd__(other)
-        return joined if joined is NotImplemented else Size(joined)
+        return Size((*other, *self)) if isinstance(other, (list, tuple)) else NotImplemented
 
     def __getitem__(self, index: Any) -> Any:
-        part = super().__getitem__(index)
+        part = tuple.__getitem__(self, index)
         return Size(part) if isinstance(index, slice) else part
 
     def __repr__(self) -> str:

@@ -282,7 +282,7 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
         return int(self.array.size)
 
     @property
-    def shape(self) -> Size:
+    def shape(self) -> Size:  # type: ignore[override]
         """The sizes."""
         return Size(self.array.shape)
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 
-class TensorShape(tuple[int, ...]):
-    """The sizes of a tensor: equal to a list or a tuple of them, and added to either.
+class TensorShape(list[int]):
+    """The sizes of a tensor: a list of your own, equal to a tuple of them, too, and added to
+    either.
 
     >>> shape = fluid.ones([2, 3]).shape
-    >>> shape == [2, 3], shape == (2, 3), shape[:1] + [4]
+    >>> shape == [2, 3], shape == (2, 3), shape[:1] + (4,)
     (True, True, [2, 4])
     """
 
     __slots__ = ()
 
-    def __hash__(self) -> int:
-        return tuple.__hash__(self)
-
     def __eq__(self, other: object) -> bool:
-        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+        return list.__eq__(self, list(other) if isinstance(other, tuple) else other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -35,8 +33,5 @@ class TensorShape(tuple[int, ...]):
         return NotImplemented
 
     def __getitem__(self, index: Any) -> Any:
-        found = tuple.__getitem__(self, index)
+        found = list.__getitem__(self, index)
         return TensorShape(found) if isinstance(index, slice) else found
-
-    def __repr__(self) -> str:
-        return repr(list(self))

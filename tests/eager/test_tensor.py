@@ -1,6 +1,7 @@
 """Tensors: what they are, how they are converted, compared, copied and shown."""
 
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -51,7 +52,18 @@ def test_shapes_are_lists_and_tuples():
     assert (5,) + shape[1:] == (5, 3, 4)
     assert isinstance(shape[1:], TensorShape)
     assert repr(shape) == "[2, 3, 4]"
-    assert {shape: 1}[(2, 3, 4)] == 1
+
+
+def test_shapes_are_lists_of_yours():
+    x = fluid.ones([2, 3, 4])
+    shape = x.shape
+    shape[0] *= 3
+    shape.append(1)
+    assert shape.pop(1) == 3
+    assert (shape, x.shape) == ([6, 4, 1], [2, 3, 4])
+    assert ("%s" % x.shape) == "[2, 3, 4]"  # noqa: UP031
+    assert isinstance(x.shape, list) and x.reshape(shape).shape == [6, 4, 1]
+    assert json.dumps(x.shape) == "[2, 3, 4]"
 
 
 def test_tensors_of_one_element_are_numbers():
