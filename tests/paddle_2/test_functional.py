@@ -25,6 +25,17 @@ def test_padding_may_go_on_at_the_other_end():
         F.pad(x, [1, 1, 1, 1], "foo")
 
 
+def test_sizes_may_be_fractions_and_factors_tensors():
+    x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+    whole = F.interpolate(x, [8, 6], mode="bilinear").numpy()
+    for size in ([8.0, 6.7], (8, 6.2), paddle.to_tensor([8.2, 6.0]), [paddle.to_tensor(8.9), 6]):
+        assert (F.interpolate(x, size, mode="bilinear").numpy() == whole).all()
+    for factor in (paddle.to_tensor([2.0, 1.5]), [paddle.to_tensor(2.0), 1.5]):
+        assert (F.interpolate(x, scale_factor=factor, mode="bilinear").numpy() == whole).all()
+    assert F.interpolate(x, scale_factor=paddle.to_tensor(2)).shape == [1, 1, 8, 8]
+    assert paddle.nn.Upsample([8.0, 8.0])(x).shape == [1, 1, 8, 8]
+
+
 def test_sizes_change_by_area_along_lines_and_in_volumes():
     x = paddle.to_tensor(IMAGE)
     area = F.interpolate(x, [3, 2], mode="area").numpy()

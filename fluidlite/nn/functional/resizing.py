@@ -48,9 +48,10 @@ def interpolate(
 
     Args:
         x: [N, C, H, W]; [N, C, L] for ``linear``, and [N, C, D, H, W] for ``trilinear``.
-        size: the new sizes: a number, or one for every dimension.
-        scale_factor: how many times larger they are, in place of ``size``; the new sizes must
-            be whole numbers.  Of variables whose sizes are not known, one whole number.
+        size: the new sizes: a number, or one for every dimension; fractions are cut off.
+        scale_factor: how many times larger they are, in place of ``size``: a number, one for
+            every dimension, or a tensor of these; the new sizes must be whole numbers.  Of
+            variables whose sizes are not known, one whole number.
         mode: nearest, linear, bilinear, bicubic, trilinear, or area: averages of parts.
         align_corners: the outermost elements stay where they are.
         align_mode: 0 for elements in the middle of their cells, 1 for elements at their beginning;
@@ -65,6 +66,7 @@ def interpolate(
     [1, 1, 4, 4]
     """
     rank = x.array.ndim - 2
+    scale_factor, size = _known(scale_factor), _cut(_known(size))
     if align_corners and mode in _PLAIN:
         raise ArgumentError(f"expected align_corners=False for mode {mode!r}, got True")
     if isinstance(size, (list, tuple)) and len(size) != rank:
@@ -142,6 +144,23 @@ def _by_parts(x: Tensor, size: Any, factor: Any, mode: str, data_format: str) ->
 def _is_whole(old: Any, factor: Any) -> bool:
     """Whether factors make whole sizes, so that these say how far apart elements are."""
     return all(n * f == int(n * f) for n, f in zip(old, _factors(factor, len(old))))
+
+
+def _known(given: Any) -> Any:
+    """Factors or sizes as numbers where tensors have them."""
+    if isinstance(given, (list, tuple)):
+        return [*map(_known, given)]
+    if not isinstance(given, Operand) or given.appends is not None:
+        return given
+    numbers = given.array.reshape(-1).tolist()
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _cut(size: Any) -> Any:
+    """Sizes without what stands behind the point."""
+    if isinstance(size, (list, tuple)):
+        return [*map(_cut, size)]
+    return int(size) if isinstance(size, float) else size
 
 
 def _factors(factor: Any, rank: int) -> list[float]:
