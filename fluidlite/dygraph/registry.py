@@ -84,8 +84,10 @@ class Registry(Module):
         self._keep("own_buffers", self._free(name, "own_buffers"), tensor)
         if tensor is not None:
             tensor.persistable = bool(persistable)
-        elif persistable:
+        if persistable:
             self.__dict__.setdefault("_promised", set()).add(name)
+        else:
+            self.__dict__.get("_promised", set()).discard(name)
 
     def _free(self, name: Any, kept: str) -> str:
         """A name that may be used for what is kept there."""

@@ -211,3 +211,13 @@ def test_layers_of_an_empty_batch_have_gradients(trains):
             assert x.grad.shape == list(shape)
             slopes = [p.grad.numpy() for p in layer.parameters() if p.trainable]
             assert all(np.isfinite(slope).all() for slope in slopes)
+
+
+def test_a_buffer_that_was_nothing_for_a_while_is_saved_as_before():
+    net = paddle.nn.Layer()
+    net.register_buffer("kept", paddle.ones([2]))
+    net.register_buffer("passing", paddle.ones([2]), persistable=False)
+    net.kept = net.passing = None
+    assert not net.state_dict()
+    net.kept, net.passing = paddle.zeros([2]), paddle.zeros([2])
+    assert [*net.state_dict()] == ["kept"]
