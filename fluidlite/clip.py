@@ -176,6 +176,9 @@ class GradientClipByValue(_EachClip):
         super().__post_init__()
         _take_bounds(self)
 
+    def __str__(self) -> str:
+        return f"Clip Gradient By Value, min = {self.min:f}, max={self.max:f}"
+
     def _clipped(self, grad: Variable) -> Variable:
         made: Variable = _layer(grad, "clip").clip(grad, min=self.min, max=self.max)
         return made
@@ -196,6 +199,9 @@ class GradientClipByNorm(_EachClip):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "clip_norm", positive(self, "clip_norm", self.clip_norm))
+
+    def __str__(self) -> str:
+        return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
 
     def _clipped(self, grad: Variable) -> Variable:
         f = _layer(grad, "clip_by_norm")
@@ -220,6 +226,9 @@ class GradientClipByGlobalNorm(GradientClipBase):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "clip_norm", number(self, "clip_norm", self.clip_norm, least=0))
+
+    def __str__(self) -> str:
+        return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
 
     @property
     def group(self) -> Hashable:

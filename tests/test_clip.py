@@ -297,3 +297,16 @@ def test_an_error_clip_of_another_kind_is_refused():
     with pytest.raises(ArgumentError, match="expected the error_clip of 'fc_0.tmp_0' to be one"):
         fluid.optimizer.SGD(0.1).minimize(loss)
     loss.block.var("fc_0.tmp_0").error_clip = None
+
+
+def test_clips_as_text_are_what_the_real_ones_are():
+    clip = fluid.clip
+    assert [
+        str(clip.GradientClipByValue(1.0, -2.0)),
+        str(clip.GradientClipByNorm(0.3)),
+        str(clip.GradientClipByGlobalNorm(1.0)),
+    ] == [
+        "Clip Gradient By Value, min = -2.000000, max=1.000000",
+        "Gradient Clip By Norm, clip_norm=0.300000",
+        "Gradient Clip By GlobalNorm, global_norm=1.000000",
+    ]

@@ -102,7 +102,7 @@ def elements_text(array: np.ndarray[Any, Any], signed: bool = False, indent: int
     shown = _ends(array, options.edgeitems) if large else array
     texts = [_number_text(v, options, signed) for v in shown.reshape(-1)]
     width = max(map(len, texts), default=0)
-    room = signed and any(text[0] == "-" for text in texts)
+    room = signed and any(map(_is_negative, texts))
     return np.array2string(
         array,
         separator=", ",
@@ -116,7 +116,13 @@ def elements_text(array: np.ndarray[Any, Any], signed: bool = False, indent: int
 
 def _in_column(text: str, width: int, room: bool) -> str:
     """A number in a column, with a blank where others have a sign."""
-    return (" " + text if room and text[0] != "-" and len(text) < width else text).ljust(width)
+    plain = room and not _is_negative(text) and len(text) < width
+    return (" " + text if plain else text).ljust(width)
+
+
+def _is_negative(text: str) -> bool:
+    """Whether a number, or the real part of a complex one, has a sign."""
+    return text.lstrip("(")[0] == "-"
 
 
 def _ends(array: Any, count: int) -> Any:
@@ -129,7 +135,7 @@ def _ends(array: Any, count: int) -> Any:
 
 def _number_text(value: Any, options: PrintOptions, pointed: bool = False) -> str:
     if not isinstance(value, (float, np.floating)):
-        return str(value)
+        return str(complex(value) if pointed and np.iscomplexobj(value) else value)
     if not np.isfinite(value):
         return str(float(value)) + "." * (pointed and bool(np.isinf(value)))
     if options.sci_mode:

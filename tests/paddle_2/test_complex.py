@@ -101,3 +101,12 @@ def test_layers_with_transforms_train_and_are_saved(tmp_path):
     path = str(tmp_path / "filter")
     paddle.jit.save(net, path, input_spec=[paddle.static.InputSpec([None, 8], "float32")])
     np.testing.assert_allclose(paddle.jit.load(path)(x).numpy(), net(x).numpy(), atol=1e-5)
+
+
+def test_complex_tensors_print_all_digits_of_their_parts():
+    x = paddle.to_tensor(np.array([-1.1 + 2.5j, 3.0 - 0.25j, 1j], "complex64"))
+    assert str(x) == (
+        "Tensor(shape=[3], dtype=complex64, place=Place(cpu), stop_gradient=True,\n"
+        "       [(-1.100000023841858+2.5j),  (3-0.25j)               ,\n"
+        "         1j                      ])"
+    )
