@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ..eager.engine import located
 from ..eager.recording import eager
@@ -29,31 +30,94 @@ __all__ = [
 #: as ONEFLOW, of functions whose options stay what they are
 _WITHOUT_OPTIONS = Spelling({"x": "input"}, without=["name", "scale", "alpha"], examples=in_oneflow)
 
+
+def _anew(result: Tensor, inplace: bool = False) -> Tensor:
+    """The result as it is.
+
+    Args:
+        result: of an activation.
+        inplace: accepted; the input stays what it is all the same.
+    """
+    return result
+
+
 sigmoid: Function = elementary.sigmoid
 tanh: Function = elementary.tanh
-relu6: Function = ONEFLOW(activation.relu6)
+relu6: Function = ONEFLOW(activation.relu6, then=_anew)
 silu: Function = ONEFLOW(activation.silu)
 mish: Function = ONEFLOW(activation.mish)
 softsign: Function = ONEFLOW(activation.softsign)
 hardswish: Function = ONEFLOW(activation.hardswish)
-hardsigmoid: Function = ONEFLOW(
-    activation.hardsigmoid,
-    doc="min(max(x / 6 + 1 / 2, 0), 1).",
-    fixed={"slope": 1 / 6, "offset": 0.5},
-)
 leaky_relu: Function = ONEFLOW(activation.leaky_relu)
 elu: Function = ONEFLOW(activation.elu)
-celu: Function = ONEFLOW(activation.celu)
 selu: Function = _WITHOUT_OPTIONS(
     activation.selu,
     doc="An elu whose scale and alpha keep mean and variance (Klambauer et al., 2017).",
 )
-hardshrink: Function = ONEFLOW(activation.hardshrink, threshold="lambd")
-softshrink: Function = ONEFLOW(activation.softshrink, threshold="lambd")
 softplus: Function = ONEFLOW(activation.softplus)
 gumbel_softmax: Function = ONEFLOW(
     randomized.gumbel_softmax, order="input, tau, hard, dim", temperature="tau"
 )
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x where it is positive, alpha * (exp(x / alpha) - 1) elsewhere.
+
+    Args:
+        input: a tensor.
+        alpha: how far below 0 results may be.
+        inplace: write the result to the input.
+
+    >>> fluid.flow.nn.functional.celu(fluid.flow.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000], dtype=oneflow.float32)
+    """
+    return _given(input, inplace, lambda x: activation.celu(x, alpha))
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """min(max(x / 6 + 1 / 2, 0), 1).
+
+    Args:
+        input: a tensor.
+        inplace: write the result to the input.
+
+    >>> fluid.flow.nn.functional.hardsigmoid(fluid.flow.tensor([-4.0, 0.0, 4.0])).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    return _given(input, inplace, lambda x: activation.hardsigmoid(x, 1 / 6, 0.5))
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor:
+    """x where it is beyond [-lambd, lambd], 0 elsewhere.
+
+    Args:
+        input: a tensor.
+        lambd: the bound.
+        inplace: write the result to the input.
+
+    >>> fluid.flow.nn.functional.hardshrink(fluid.flow.tensor([-0.3, 2.0])).tolist()
+    [0.0, 2.0]
+    """
+    return _given(input, inplace, lambda x: activation.hardshrink(x, lambd))
+
+
+def softshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor:
+    """x moved by lambd towards 0; 0 in [-lambd, lambd].
+
+    Args:
+        input: a tensor.
+        lambd: the bound.
+        inplace: write the result to the input.
+
+    >>> fluid.flow.nn.functional.softshrink(fluid.flow.tensor([-0.3, 2.0])).tolist()
+    [0.0, 1.5]
+    """
+    return _given(input, inplace, lambda x: activation.softshrink(x, lambd))
+
+
+def _given(input: Any, inplace: bool, function: Callable[[Any], Tensor]) -> Tensor:
+    """What a function makes of a tensor, perhaps written to it."""
+    return input.write(function) if inplace else function(input)
 
 
 def quick_gelu(x: Tensor) -> Tensor:

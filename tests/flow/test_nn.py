@@ -187,3 +187,22 @@ def test_probabilities_are_along_a_dimension_that_the_rank_says(shape, dim):
         assert make()(x).tolist() == make(dim)(x).tolist()
     assert x.softmax().tolist() == flow.softmax(x, dim).tolist()
     assert x.log_softmax().tolist() == flow.log_softmax(x, dim).tolist()
+
+
+def test_inplace_writes_to_the_input_where_oneflow_does():
+    written = {"ReLU", "CELU", "LeakyReLU", "Hardsigmoid", "Hardshrink", "Softshrink"}
+    anew = {"ReLU6", "ELU", "SELU", "SiLU", "Mish", "Hardswish", "Hardtanh"}
+    for name in sorted(written | anew):
+        x = flow.tensor([-0.25, 7.0])
+        y = getattr(nn, name)(inplace=True)(x)
+        assert (y is x) == (name in written) == (x.tolist() != [-0.25, 7.0]), name
+        assert y.tolist() == getattr(nn, name)()(flow.tensor([-0.25, 7.0])).tolist()
+
+
+def test_functions_take_inplace_where_oneflow_does():
+    x = flow.tensor([-1.0, 2.0])
+    functional = nn.functional
+    assert functional.relu6(x, inplace=True) is not x
+    names = ("celu", "hardsigmoid", "softshrink", "hardshrink")
+    for function in [getattr(functional, name) for name in names]:
+        assert function(x) is not x and function(x, inplace=True) is x

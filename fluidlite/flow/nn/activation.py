@@ -30,6 +30,7 @@ class _Shrink(FunctionModule):
     """A function that takes small numbers for 0."""
 
     lambd: float = 0.5
+    inplace: bool = False
 
 
 class _Unshown(FunctionModule):
@@ -41,11 +42,13 @@ class ReLU(FunctionModule):
     def __init__(self) -> None: ...
 
 
-class ReLU6(_InPlace, calls=F.relu6): ...
+class ReLU6(_InPlace, calls=F.relu6):
+    writes = False
 
 
 @from_fields
 class Hardtanh(FunctionModule, calls=F.hardtanh):
+    writes = False
     min_val: float = -1.0
     max_val: float = 1.0
     inplace: bool = False
@@ -59,11 +62,13 @@ class LeakyReLU(FunctionModule, calls=F.leaky_relu):
 
 @from_fields
 class ELU(FunctionModule, calls=F.elu):
+    writes = False
     alpha: float = 1.0
     inplace: bool = False
 
 
-class SELU(_InPlace, calls=F.selu): ...
+class SELU(_InPlace, calls=F.selu):
+    writes = False
 
 
 @from_fields
@@ -80,10 +85,12 @@ class GELU(_Unshown):
 class QuickGELU(FunctionModule, calls=F.quick_gelu): ...
 
 
-class SiLU(_InPlace, calls=F.silu): ...
+class SiLU(_InPlace, calls=F.silu):
+    writes = False
 
 
-class Mish(_InPlace, calls=F.mish): ...
+class Mish(_InPlace, calls=F.mish):
+    writes = False
 
 
 class Softplus(FunctionModule):
@@ -106,7 +113,8 @@ class LogSigmoid(FunctionModule, calls=F.logsigmoid): ...
 class Hardsigmoid(_InPlace, calls=F.hardsigmoid): ...
 
 
-class Hardswish(_InPlace, calls=F.hardswish): ...
+class Hardswish(_InPlace, calls=F.hardswish):
+    writes = False
 
 
 class Hardshrink(_Shrink, calls=F.hardshrink): ...

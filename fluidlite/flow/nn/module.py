@@ -361,11 +361,13 @@ class FunctionModule(FunctionCaller, Module):
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
         """What the function gives; with ``inplace`` written to the input."""
-        if self._inplace:
+        if self._inplace and self.writes:
             (written,) = (*inputs, *named.values())
             return written.write(lambda old: type(self).function(old, **self._options))
         return type(self).function(*inputs, **named, **self._options)
 
+    #: whether ``inplace`` is more than said: OneFlow computes some functions anew all the same
+    writes: ClassVar[bool] = True
     #: the options that ``repr`` shows; None for all
     shows: ClassVar[tuple[str, ...] | None] = None
 
