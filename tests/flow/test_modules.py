@@ -175,3 +175,43 @@ def test_a_vector_becomes_parameters_and_gradients_follow_their_list():
     assert layer.weight.tolist() == [[1.0, 2.0]] and layer.bias.tolist() == [3.0]
     slopes = flow.autograd.grad(layer(flow.ones(1, 2)).sum(), layer.parameters())
     assert [each.tolist() for each in slopes] == [[[1.0, 1.0]], [1.0]]
+
+
+def test_parts_of_a_sequence_keep_their_names():
+    whole = nn.Sequential(nn.Linear(1, 1), nn.ReLU(), nn.Linear(1, 2))
+    assert [*whole[1:].state_dict()] == ["2.weight", "2.bias"]
+    assert len(whole[3:]) == 0
+    part = whole[1:]
+    assert part[1] is whole[2]
+    del part[0]
+    part[0] = nn.Tanh()
+    assert repr(part) == "Sequential(\n  (2): Tanh()\n)"
+    del whole[:2]
+    assert [*whole.state_dict()] == ["2.weight", "2.bias"]
+
+
+def test_lists_of_modules_and_parameters_grow_by_what_is_added():
+    layers, weights = nn.ModuleList([nn.Tanh()]), nn.ParameterList()
+    held = layers
+    layers += [nn.ReLU()]
+    layers += nn.ModuleList([nn.Tanh()])
+    weights += [nn.Parameter(flow.ones(2))]
+    assert layers is held and repr(layers[1]) == "ReLU()" and (len(layers), len(weights)) == (3, 1)
+
+
+def test_what_modules_own_is_found_where_oneflow_has_it():
+    net = nn.Sequential(nn.BatchNorm1d(2))
+    norm = net._modules["0"]
+    assert norm is net[0] and norm._parameters["weight"] is norm.weight
+    assert [*norm._buffers] == ["running_mean", "running_var", "num_batches_tracked"]
+    net._modules["0"] = nn.ReLU()
+    assert net(flow.tensor([-1.0])).tolist() == [0] and norm._get_name() == "BatchNorm1d"
+
+
+def test_a_state_holds_the_parameters_and_takes_arrays():
+    net = nn.Linear(2, 1)
+    state = net.state_dict()
+    assert state["weight"] is net.weight and state["weight"].requires_grad
+    kept = net.load_state_dict({"weight": np.ones((1, 2)), "b": np.ones(1)}, strict=False)
+    assert net.weight.tolist() == [[1, 1]] and net.weight.dtype == flow.float32
+    assert repr(kept) == "_IncompatibleKeys(missing_keys=['bias'], unexpected_keys=['b'])"

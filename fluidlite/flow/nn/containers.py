@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...modules.holding import HeldByName, HeldInOrder
+from ...modules.holding import HeldByName, HeldInOrder, place_in
 from .module import Module, Parameter
 
 
@@ -24,8 +24,8 @@ class Sequential(HeldInOrder, Module):
 
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
         super().__init__()
-        whole = modules[0] if len(modules) == 1 and isinstance(modules[0], Mapping) else None
-        named: Any = whole or dict(enumerate(modules))
+        one = len(modules) == 1 and isinstance(modules[0], Mapping)
+        named: Any = modules[0] if one else dict(enumerate(modules))
         for name, module in named.items():
             self.add_module(str(name), module)
 
@@ -36,11 +36,22 @@ class Sequential(HeldInOrder, Module):
         return input
 
     def __getitem__(self, index: Any) -> Any:
-        return (
-            type(self)(*list(self)[index])
-            if isinstance(index, slice)
-            else super().__getitem__(index)
-        )
+        if not isinstance(index, slice):
+            return super().__getitem__(index)
+        return type(self)(dict([*self.own_modules.items()][index]))
+
+    def __setitem__(self, index: Any, module: Module) -> None:
+        self.add_module(self._name_at(index), module)
+
+    def __delitem__(self, place: Any) -> None:
+        names = [*self.own_modules][place] if isinstance(place, slice) else [self._name_at(place)]
+        for name in names:
+            del self.own_modules[name]
+
+    def _name_at(self, index: Any) -> str:
+        """The name of what has a place; others keep theirs where that goes."""
+        names = [*self.own_modules]
+        return names[place_in(index, len(names))]
 
     def append(self, module: Module) -> Sequential:
         """Put a module at the end.  Returns the sequence."""
@@ -78,6 +89,8 @@ class ModuleList(HeldInOrder, Module):
         """Put modules at the end.  Returns the list."""
         self.hold(modules)
         return self
+
+    __iadd__ = extend
 
 
 class ModuleDict(HeldByName, Module):
@@ -137,6 +150,13 @@ class ParameterList(HeldInOrder, Module):
         """Put a parameter at the end.  Returns the list."""
         self.register_parameter(str(len(self)), parameter)
         return self
+
+    def extend(self, parameters: Iterable[Parameter]) -> ParameterList:
+        """Put parameters at the end.  Returns the list."""
+        self.hold(parameters)
+        return self
+
+    __iadd__ = extend
 
     def extra_repr(self) -> str:
         return _parameters_text(self)

@@ -54,7 +54,7 @@ class LoadedKeys(NamedTuple):
 
     def __repr__(self) -> str:
         said = f"missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys}"
-        return f"LoadedKeys({said})" if any(self) else "<All keys matched successfully>"
+        return f"_IncompatibleKeys({said})" if any(self) else "<All keys matched successfully>"
 
 
 class Module(CommonModule):
@@ -77,6 +77,11 @@ class Module(CommonModule):
     own_parameters: dict[str, Any]
     own_buffers: dict[str, Any]
     own_modules: dict[str, Any]
+
+    #: what OneFlow calls them, which some subclasses read
+    _parameters = property(lambda self: self.own_parameters)
+    _buffers = property(lambda self: self.own_buffers)
+    _modules = property(lambda self: self.own_modules)
 
     def __init__(self) -> None:
         super().__init__()
@@ -187,6 +192,9 @@ class Module(CommonModule):
             raise located(ArgumentError, said)
         return known[target]
 
+    def _get_name(self) -> str:
+        return type(self).__name__
+
     # -- states ------------------------------------------------------------------------------------
 
     def state_dict(
@@ -197,7 +205,7 @@ class Module(CommonModule):
         Args:
             destination: what they are put into; an ordered dictionary when None.
             prefix: what names begin with.
-            keep_vars: give the parameters themselves, not tensors that are cut off from the graph.
+            keep_vars: accepted; what is given are the parameters themselves.
         """
         state: dict[str, Any] = OrderedDict() if destination is None else destination
         for place, module in self.named_modules():
@@ -205,14 +213,14 @@ class Module(CommonModule):
             kept = {**module.own_parameters, **module.own_buffers}
             for name, value in kept.items():
                 if value is not None and name not in module._fleeting:
-                    state[start + name] = value if keep_vars else value.detach()
+                    state[start + name] = value
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> LoadedKeys:
         """Take over a state: all of it or, where something does not fit, nothing.
 
         Args:
-            state_dict: tensors by name, as :meth:`state_dict` gives them.
+            state_dict: tensors, or arrays, by name, as :meth:`state_dict` gives them.
             strict: refuse a state that lacks a name, or has another one.
 
         Returns:
@@ -233,14 +241,14 @@ class Module(CommonModule):
             )
         fitting = [(name, own[name], state_dict[name]) for name in own if name in state_dict]
         for name, tensor, value in fitting:
-            if tensor.array.shape != value.array.shape:
+            shape = getattr(value, "array", value).shape
+            if tensor.array.shape != shape:
                 raise located(
                     ShapeError,
-                    f"expected shape {list(tensor.array.shape)} for {name!r}, got "
-                    f"{list(value.array.shape)}",
+                    f"expected shape {list(tensor.array.shape)} for {name!r}, got {list(shape)}",
                 )
         for _, tensor, value in fitting:
-            tensor.set_value(value)
+            tensor.set_value(value if isinstance(value, TensorCore) else Tensor.results(value))
         return LoadedKeys(sorted(missing), sorted(unknown))
 
     # -- all of it at once -------------------------------------------------------------------------
