@@ -125,14 +125,14 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
     log_softmax = log_softmax
     relu = relu
 
-    atan2 = atan2
-    isfinite = isfinite
-    isinf = isinf
-    isnan = isnan
-    logical_and = logical_and
-    logical_not = logical_not
-    logical_or = logical_or
-    logical_xor = logical_xor
+    atan2 = atan2  # type: ignore[assignment]
+    isfinite = isfinite  # type: ignore[assignment]
+    isinf = isinf  # type: ignore[assignment]
+    isnan = isnan  # type: ignore[assignment]
+    logical_and = logical_and  # type: ignore[assignment]
+    logical_not = logical_not  # type: ignore[assignment]
+    logical_or = logical_or  # type: ignore[assignment]
+    logical_xor = logical_xor  # type: ignore[assignment]
     maximum: ClassVar[Function] = maximum  # type: ignore[assignment]
     minimum: ClassVar[Function] = minimum  # type: ignore[assignment]
     reshape: ClassVar[Function] = reshape

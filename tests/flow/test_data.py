@@ -202,3 +202,17 @@ def test_data_sets_that_are_read_in_order_are_chained():
     assert list(chained) == [0, 1, "a", "b"] and len(chained) == 4
     assert flow.utils.data.dataset.ChainDataset is flow.utils.data.ChainDataset
     assert flow.utils.data.get_worker_info() is None
+
+
+def test_a_loader_says_how_large_its_batches_are():
+    rows = flow.utils.data.TensorDataset(flow.arange(5))
+    made = flow.utils.data.DataLoader(rows, batch_size=4, drop_last=True)
+    assert (made.batch_size, made.drop_last, len(made), len([*made])) == (4, True, 1, 1)
+    assert flow.utils.data.DataLoader(rows).batch_size == 1
+    assert flow.utils.data.DataLoader(rows, batch_size=None).batch_size is None
+    assert flow.utils.data.DataLoader(rows, batch_sampler=[[0, 1]]).batch_size is None
+
+
+def test_batches_are_made_by_a_function_that_has_a_name():
+    made = flow.utils.data.dataloader.default_collate([(1, flow.ones(2)), (2, flow.zeros(2))])
+    assert [part.tolist() for part in made] == [[1, 2], [[1, 1], [0, 0]]]

@@ -113,6 +113,9 @@ class DataLoader(BatchMaker):
             worker_init_fn=begin,
         )
         self.sampler = sampler
+        if not in_order:  # what makes the batches has them already
+            self.batch_size: Any = None if batch_sampler is not None else batch_size
+            self.drop_last = drop_last
 
     def __iter__(self) -> Iterator[Any]:
         with self.batches() as made:
