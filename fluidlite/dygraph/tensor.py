@@ -21,10 +21,11 @@ from ..errors import ArgumentError
 from ..functions.mixing import WHOLE_NUMBERS, Promotion
 from ..functions.shaping import reshape
 from ..ground.callsite import warn
-from ..ground.dtypes import Kind
+from ..ground.dtypes import Kind, as_dtype
 from ..ground.protected import answers_protected
 from ..ground.public_names import list_public_names
 from ..ground.values import LoDTensor, as_fetched
+from ..initializer import Constant
 from ..ir.block import Block
 from ..ir.program import default_main_program
 from ..opdef.reverse_sweep import NodeOutput
@@ -98,6 +99,21 @@ class DygraphLayer(EagerLayer):
             "fluid.dygraph.to_variable(...)"
         )
 
+    def global_variable(
+        self, name: str, shape: Any, dtype: DTypeLike, start: Constant, persistable: bool
+    ) -> Any:
+        """A tensor of one number in place of a variable that a startup program sets to it.
+
+        Args:
+            name: its name.
+            shape, dtype: as of any tensor.
+            start: the number.
+            persistable: what the tensor says of itself.
+        """
+        made = self.fill_constant(shape=list(shape), dtype=as_dtype(dtype), value=start.value)
+        made.name, made.persistable = name, persistable
+        return made
+
 
 @answers_protected
 class VarBase(Tensor):
@@ -160,6 +176,18 @@ class VarBase(Tensor):
         Tensor.stop_gradient.fset(self, vain or value)  # type: ignore[attr-defined]
         if vain or self.asks_in_vain:
             self.asks_in_vain = vain
+
+    def detach(self) -> VarBase:
+        """A tensor of the same elements that stops gradients; writing in one leaves the other.
+
+        >>> with fluid.dygraph.guard():
+        ...     x = fluid.dygraph.to_variable(np.array([1.0, 2.0], "float32"))
+        ...     before = x.detach()
+        ...     x.set_value(np.zeros(2, "float32"))
+        ...     before.numpy()
+        array([1., 2.], dtype=float32)
+        """
+        return VarBase(self.array)
 
     def backward(  # type: ignore[override]
         self, backward_strategy: BackwardStrategy | None = None, retain_graph: bool | None = False

@@ -212,6 +212,10 @@ class EagerLayer(Interpreter):
         """A variable that stays between runs: not here."""
         self.refuse("keeps a variable between the runs of a program")
 
+    def global_variable(self, *arguments: Any) -> Any:
+        """A variable of block 0: not here."""
+        return self.persistable()
+
     def refuse(self, why: str) -> NoReturn:
         """Say that the layer does not run at once.
 

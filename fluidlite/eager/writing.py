@@ -71,7 +71,7 @@ class Writing(Viewed, results=False):
     @property
     def data(self) -> Any:
         """A tensor of the same elements that stops gradients; assigning to it replaces them."""
-        made = self.detach()
+        made = Writing.detach(self)
         made._unnoticed = self.unnoticed_data
         return made
 

@@ -155,7 +155,24 @@ class Parameters:
             shape, dtype: as of any variable.
             initializer: gives the first value.
         """
-        return global_variable(self.block.program, self.startup, name, shape, dtype, initializer)
+        return self.global_variable(name, shape, dtype, initializer)
+
+    def global_variable(
+        self,
+        name: str,
+        shape: Sequence[int],
+        dtype: DTypeLike,
+        initializer: Initializer,
+        persistable: bool = True,
+    ) -> Variable:
+        """A variable of block 0, with its first value in the startup program.
+
+        Args:
+            name, shape, dtype, initializer: as of :meth:`persistable`.
+            persistable: whether the program keeps its value between runs.
+        """
+        main = self.block.program
+        return global_variable(main, self.startup, name, shape, dtype, initializer, persistable)
 
 
 def global_variable(

@@ -91,7 +91,7 @@ def create_global_var(
     force_cpu: bool = False,
     name: str | None = None,
 ) -> Variable:
-    """A variable of block 0 that the startup program sets to a number.
+    """A variable of block 0 that the startup program sets to a number; at once, a tensor of it.
 
     Args:
         shape: sizes.
@@ -108,7 +108,7 @@ def create_global_var(
     """
     name = unique_name.generate("_generated_var") if name is None else name
     start = Constant(number(value, "value"), force_cpu=force_cpu)
-    return global_variable(f.block.program, f.startup, name, shape, dtype, start, persistable)
+    return f.global_variable(name, shape, dtype, start, persistable)
 
 
 @layer

@@ -109,13 +109,21 @@ def test_a_layer_takes_the_parameters_that_it_is_given(x):
 
 def test_layers_of_programs_say_so(x):
     for call in (
-        lambda: layers.create_global_var([1], 1.0, "float32"),
         lambda: layers.Print(x),
         lambda: layers.auc(x, x),
         lambda: layers.autoincreased_step_counter(),
     ):
         with pytest.raises(ArgumentError, match="cannot run on tensors"):
             call()
+
+
+def test_a_global_variable_is_a_tensor_that_is_counted_up():
+    steps = layers.create_global_var([2], 3, "int64", persistable=True, name="steps")
+    assert (steps.numpy().tolist(), steps.dtype) == ([3, 3], "int64")
+    assert (steps.name, steps.persistable, steps.stop_gradient) == ("steps", True, True)
+    layers.assign(steps + 1, steps)
+    assert steps.numpy().tolist() == [4, 4]
+    assert not layers.create_global_var([1], 0.5, "float32").persistable
 
 
 def test_an_error_names_the_layer_and_the_line(x):

@@ -152,6 +152,20 @@ def test_names_are_made_up_when_asked_for():
         assert dygraph.to_variable(np.ones(2), name="mine").name == "mine"
 
 
+def test_what_was_detached_keeps_its_elements_when_the_tensor_is_trained():
+    layer = dygraph.Linear(2, 1)
+    before, weight = layer.weight.detach(), layer.weight.numpy()
+    loss = layers.reduce_sum(layer(dygraph.to_variable(np.ones((1, 2), "float32"))))
+    loss.backward()
+    fluid.optimizer.SGD(0.5, parameter_list=layer.parameters()).minimize(loss)
+    np.testing.assert_array_equal(before.numpy(), weight)
+    assert before.stop_gradient
+    np.testing.assert_allclose(layer.weight.numpy(), weight - 0.5, rtol=1e-6)
+    other = layer.bias.detach()
+    other.set_value(np.ones(1, "float32"))
+    assert layer.bias.numpy().tolist() == [-0.5]
+
+
 def test_to_variable_takes_arrays_and_tensors():
     x = leaf(1.0)
     assert dygraph.to_variable(x) is x
