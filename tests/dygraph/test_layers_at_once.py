@@ -117,9 +117,9 @@ def test_layers_of_programs_say_so(x):
             call()
 
 
-def test_a_global_variable_is_a_tensor_that_is_counted_up():
+def test_a_global_variable_is_a_tensor_that_is_counted_up(x):
     steps = layers.create_global_var([2], 3, "int64", persistable=True, name="steps")
-    assert (steps.numpy().tolist(), steps.dtype) == ([3, 3], "int64")
+    assert (steps.numpy().tolist(), steps.numpy().dtype) == ([3, 3], "int64")
     assert (steps.name, steps.persistable, steps.stop_gradient) == ("steps", True, True)
     layers.assign(steps + 1, steps)
     assert steps.numpy().tolist() == [4, 4]
