@@ -243,6 +243,16 @@ class Layer(Registry):
         held: dict[str, Any] = self.own_sublayers
         return held
 
+    @property
+    def _buffers(self) -> dict[str, Any]:
+        held: dict[str, Any] = self.own_buffers
+        return held
+
+    @property
+    def _non_persistable_buffer_names_set(self) -> set[str]:
+        held = self.own_buffers.items()
+        return {name for name, each in held if each is not None and not each.persistable}
+
     _forward_pre_hooks: Alias[Any] = Alias("_pre_hooks")
     _forward_post_hooks: Alias[Any] = Alias("_post_hooks")
 

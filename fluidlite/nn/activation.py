@@ -251,6 +251,7 @@ class PReLU(TensorLayer):
     ) -> None:
         super().__init__(name)
         self._data_format, self._init = data_format, init
+        self._num_parameters, self._weight_attr = num_parameters, weight_attr
         self._weight: Any = self.create_parameter(
             [num_parameters], weight_attr, default_initializer=Constant(init)
         )

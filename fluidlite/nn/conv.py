@@ -17,7 +17,7 @@ from ..opdef.windows import FORMATS
 from ..param_attr import Attr
 from . import functional as F
 from .functional.windows import each
-from .layer import TensorLayer, checked, format_of
+from .layer import Option, TensorLayer, checked, format_of
 
 CONVOLUTIONS = Family(
     {
@@ -51,6 +51,10 @@ class _Filters(TensorLayer):
     function: ClassVar[Callable[..., Any]]
     _formats: ClassVar[Sequence[str]]
     _transposed: ClassVar[bool] = False
+    _stride: ClassVar = Option("stride")
+    _dilation: ClassVar = Option("dilation")
+    _groups: ClassVar = Option("groups")
+    _data_format: ClassVar = Option("data_format")
 
     def __init_subclass__(cls, rank: int | None = None, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -67,6 +71,8 @@ class _Filters(TensorLayer):
         TensorLayer.__init__(self)
         form = given["data_format"] = format_of(given.pop("data_format"), self._formats)
         sizes = each("kernel_size", given.pop("kernel_size"), len(form) - 2)
+        for name in ("stride", "dilation"):
+            given[name] = [*each(name, given[name], len(sizes))]
         channels, filters = given.pop("in_channels"), given.pop("out_channels")
         need_groups(channels, filters, given["groups"])
         shape = filter_shape(channels, filters, given["groups"], sizes, self._transposed)
@@ -76,17 +82,30 @@ class _Filters(TensorLayer):
         self.bias: Any = self.create_parameter([filters], bias_attr, is_bias=True)
         self._channels, self._sizes, self._options = (channels, filters), sizes, given
         self._padding, self._padding_mode = given["padding"], "zeros"
+        self._param_attr, self._bias_attr = attr, bias_attr
+
+    @property
+    def _in_channels(self) -> int:
+        return self._channels[0]
+
+    @property
+    def _out_channels(self) -> int:
+        return self._channels[1]
+
+    @property
+    def _kernel_size(self) -> list[int]:
+        return [*self._sizes]
 
     def extra_repr(self) -> str:
         inputs, outputs = self._channels
         parts = [f"{inputs}, {outputs}, kernel_size={list(self._sizes)}"]
         rank = len(self._sizes)
         moved = {
-            "stride": list(each("stride", self._options["stride"], rank)),
+            "stride": self._options["stride"],
             "padding": self._padding,
             "padding_mode": self._padding_mode,
             "output_padding": self._options.get("output_padding", 0),
-            "dilation": list(each("dilation", self._options["dilation"], rank)),
+            "dilation": self._options["dilation"],
             "groups": self._options["groups"],
         }
         usual = ([1] * rank, 0, "zeros", 0, [1] * rank, 1)

@@ -72,6 +72,8 @@ class Linear(_Learned):
     def begin(self, given: dict[str, Any]) -> None:
         outputs = given["out_features"]
         self._make(given, [given["in_features"], outputs], [outputs])
+        self._weight_attr, self._bias_attr = given["weight_attr"], given["bias_attr"]
+        self.name = given["name"]
 
     def forward(self, input: Tensor) -> Tensor:
         """The output."""
@@ -153,6 +155,7 @@ class Embedding(TensorLayer):
         need_row(padding, rows)
         self._padding_idx, self._sparse = padding, bool(sparse)
         self.weight: Any = self.create_parameter([rows, width], attr)
+        self._num_embeddings, self._embedding_dim, self._weight_attr = rows, width, attr
         if padding is not None:
             table = np.array(self.weight.numpy())
             table[padding] = 0

@@ -10,6 +10,7 @@ from ..eager.tensor import Tensor
 from ..errors import ShapeError
 from ..functions.arguments import Integers
 from ..functions.shaping import numbers_in
+from ..ground.aliases import Alias
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields, options_of
 from ..initializer import Constant
@@ -59,6 +60,7 @@ class _Scaled(TensorLayer):
         setattr(self, scale, self.create_parameter(shape, attr, default_initializer=first))
         self.bias: Any = self.create_parameter(shape, bias_attr, is_bias=True)
         self._options = given
+        self._weight_attr, self._bias_attr = attr, bias_attr
 
     def _make_of_channels(self, given: dict[str, Any], count: str, scale: str = "weight") -> None:
         """The same, of as many elements as the argument of that name says."""
@@ -77,6 +79,7 @@ class _BatchNorm(_Scaled):
 
     _ranks: ClassVar[Sequence[int]] = (4,)
     _momentum: ClassVar = Option("momentum")
+    _use_global_stats: ClassVar = Option("use_global_stats")
     num_features: int
     momentum: float = 0.9
     epsilon: float = 1e-5
@@ -85,6 +88,10 @@ class _BatchNorm(_Scaled):
     data_format: str = "NCHW"
     use_global_stats: bool | None = None
     name: str | None = None
+
+    @property
+    def _num_features(self) -> int:
+        return self._mean.shape[0]
 
     def begin(self, given: dict[str, Any]) -> None:
         channels = given.pop("num_features")
@@ -228,6 +235,10 @@ class BatchNorm(BatchNormFields, _Scaled):
     [[0.0, 0.0], [1.0, 1.0]]
     """
 
+    _momentum: ClassVar = Option("momentum")
+    _use_global_stats: ClassVar = Option("use_global_stats")
+    _data_layout: ClassVar = Option("data_format")
+
     def begin(self, given: dict[str, Any]) -> None:
         TensorLayer.__init__(self, dtype=given["dtype"])
         channels, first = [given["num_channels"]], Constant(1.0)
@@ -266,6 +277,7 @@ class LayerNorm(_Scaled):
     array([[-1.,  1.]], dtype=float32)
     """
 
+    _normalized_shape: ClassVar[Any] = Alias("_sizes")
     normalized_shape: Integers
     epsilon: float = 1e-5
     weight_attr: Attr = None
@@ -297,6 +309,8 @@ class GroupNorm(_Scaled):
     array([[-1.,  1.]], dtype=float32)
     """
 
+    _num_groups: ClassVar = Option("num_groups")
+    _num_channels: ClassVar[Any] = Alias("_channels")
     num_groups: int
     num_channels: int
     epsilon: float = 1e-5
@@ -322,6 +336,7 @@ class _InstanceNorm(_Scaled):
     """What the normalisations of single samples have in common."""
 
     _epsilon: ClassVar = Option("eps")
+    _num_features: ClassVar[Any] = Alias("_channels")
     num_features: int
     epsilon: float = 1e-5
     momentum: float = 0.9

@@ -192,6 +192,7 @@ class _Along(StackedCells, LayerList, _Recurrent):
         self.time_major: Any = given["time_major"]
         self._made: list[Any] = []
         both_ways = given["direction"] != "forward"
+        self.num_directions = 2 if both_ways else 1
         self.make_cells(self.num_layers, both_ways, given)
         cells = iter(self.__dict__.pop("_made"))
         for _ in range(self.num_layers):

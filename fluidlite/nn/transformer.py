@@ -127,6 +127,7 @@ class MultiHeadAttention(Layer):
                 f"expected num_heads to divide embed_dim={embed_dim}, got {num_heads}"
             )
         self.embed_dim, self.num_heads = embed_dim, num_heads
+        self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
         self.head_dim: int = embed_dim // num_heads
         self.q_proj: Linear = Linear(embed_dim, embed_dim, *attrs)
         self.k_proj: Linear = Linear(kdim or embed_dim, embed_dim, *attrs)
@@ -283,7 +284,7 @@ class _Block(TensorLayer):
             *(normalize_before, weight_attr, bias_attr),
         )
         self.normalize_before = normalize_before
-        self._activation = getattr(F, activation)
+        self.activation: Any = getattr(F, activation)
         of_attention = dropout if attn_dropout is None else attn_dropout
         pairs = zip(self._by_part(weight_attr), self._by_part(bias_attr))
         *attentions, attrs = ({"weight_attr": w, "bias_attr": b} for w, b in pairs)
@@ -319,7 +320,7 @@ class _Block(TensorLayer):
         return norm(x + drop(function(x)))
 
     def _fed(self, x: Any) -> Any:
-        return self.linear2(self.dropout(self._activation(self.linear1(x))))
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
 
 @LAYERS

@@ -221,3 +221,49 @@ def test_a_buffer_that_was_nothing_for_a_while_is_saved_as_before():
     assert not net.state_dict()
     net.kept, net.passing = paddle.zeros([2]), paddle.zeros([2])
     assert [*net.state_dict()] == ["kept"]
+
+
+#: what layers of 2.6.2 have as attributes that models read and set
+ATTRIBUTES = {
+    "Linear(2, 3)": dict(_weight_attr=None, _bias_attr=None, name=None),
+    "Conv1D(2, 4, 3, 2, 1)": dict(_stride=[2], _dilation=[1], _kernel_size=[3], _padding=1),
+    "Conv2D(2, 4, 3, 2, 1)": dict(
+        _groups=1, _in_channels=2, _out_channels=4, _data_format="NCHW", _stride=[2, 2],
+        _dilation=[1, 1], _kernel_size=[3, 3], _param_attr=None, _bias_attr=None,
+    ),
+    "Conv2D(2, 4, [3, 5], padding='same')": dict(_kernel_size=[3, 5], _padding="same"),
+    "Conv2DTranspose(2, 4, 3)": dict(_in_channels=2, _out_channels=4, _kernel_size=[3, 3]),
+    "BatchNorm2D(3)": dict(
+        _num_features=3, _use_global_stats=None, _weight_attr=None, _bias_attr=None,
+    ),
+    "BatchNorm(3)": dict(_data_layout="NCHW", _momentum=0.9, _use_global_stats=False),
+    "LayerNorm([2, 3])": dict(_normalized_shape=[2, 3], _weight_attr=None),
+    "GroupNorm(2, 4)": dict(_num_channels=4, _num_groups=2),
+    "InstanceNorm2D(3)": dict(_num_features=3),
+    "Embedding(4, 3, padding_idx=1)": dict(_num_embeddings=4, _embedding_dim=3, _padding_idx=1),
+    "LSTM(2, 3, direction='bidirect')": dict(num_directions=2, num_layers=1),
+    "MultiHeadAttention(4, 2)": dict(kdim=4, vdim=4),
+    "TransformerEncoderLayer(4, 2, 8, activation='gelu')": dict(activation=nn.functional.gelu),
+    "PReLU(2)": dict(_num_parameters=2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ATTRIBUTES)
+def test_layers_have_the_attributes_that_models_read(text):
+    layer = eval("nn." + text, {"nn": paddle.nn})
+    assert {name: getattr(layer, name) for name in ATTRIBUTES[text]} == ATTRIBUTES[text]
+
+
+def test_strides_of_a_convolution_are_set_behind_its_making():
+    conv = paddle.nn.Conv2D(1, 1, 3, stride=2)
+    conv._stride, conv._dilation = [1, 1], [2, 2]
+    assert conv(paddle.ones([1, 1, 8, 8])).shape == [1, 1, 4, 4]
+    assert "dilation=[2, 2]" in repr(conv) and "stride" not in repr(conv)
+
+
+def test_buffers_are_found_by_the_names_of_2_6():
+    net = paddle.nn.Layer()
+    net.register_buffer("kept", paddle.ones([2]))
+    net.register_buffer("passing", paddle.ones([2]), persistable=False)
+    assert [*net._buffers] == ["kept", "passing"]
+    assert net._non_persistable_buffer_names_set == {"passing"}
