@@ -238,7 +238,7 @@ def _weights(query: Any, keys: Any, mask: Any, heads: int) -> Any:
     scale = 1 / sqrt(+keys.array.shape[-1])
     scores = matmul(_split(multiply(query, scale), heads), keys, transpose_y=True)
     if mask is not None:
-        scores = add(scores, added_mask(mask, scores))
+        scores = add(scores, added_mask(mask, scores.array.dtype))
     return F.softmax(scores)
 
 

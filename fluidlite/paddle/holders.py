@@ -238,6 +238,7 @@ _FURTHER: dict[str, Table] = {
     "hapi": {"hub": {"paddle.hub": "help list load"}},
     "static": {"log_helper": {"fluid.log_helper": "get_logger"}},
     "nn.initializer": {"lazy_init": {"paddle": "LazyGuard"}},
+    "vision.models": {"_utils": {"paddle.vision.normalized": "_make_divisible=divisible"}},
     "io": {
         "dataloader.collate": {
             "paddle.io.collation": "default_collate_fn=collated default_convert_fn=as_arrays"

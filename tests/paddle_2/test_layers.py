@@ -1,6 +1,7 @@
 """Layers in the spelling of paddle 2.6: what they show, and what they hold."""
 
 import copy
+import importlib
 import json
 from pathlib import Path
 
@@ -267,3 +268,23 @@ def test_buffers_are_found_by_the_names_of_2_6():
     net.register_buffer("passing", paddle.ones([2]), persistable=False)
     assert [*net._buffers] == ["kept", "passing"]
     assert net._non_persistable_buffer_names_set == {"passing"}
+
+
+def test_classes_and_helpers_that_models_import_from_their_modules():
+    layer = paddle.nn.layer
+    convs = [nn.Conv2D(1, 1, 1), nn.Conv1DTranspose(1, 1, 1)]
+    assert all(isinstance(each, layer.conv._ConvNd) for each in convs)
+    norms = [nn.BatchNorm2D(1), nn.SyncBatchNorm(1), nn.BatchNorm(1), nn.LayerNorm(1)]
+    found = [isinstance(each, layer.norm._BatchNormBase) for each in norms]
+    assert found == [True, True, False, False]
+    assert isinstance(nn.InstanceNorm1D(2), layer.norm._InstanceNormBase)
+    assert isinstance(nn.LSTM(1, 1), layer.rnn.RNNBase)
+    assert not isinstance(nn.LSTMCell(1, 1), layer.rnn.RNNBase)
+    masked = layer.transformer._convert_attention_mask
+    assert masked(None, "float32") is None
+    for mask in ([True, False], [1, 0]):
+        assert masked(paddle.to_tensor(mask), "float32").tolist() == [0.0, -1e9]
+    halves = masked(paddle.to_tensor([0.5, 0.0]), paddle.float64)
+    assert (halves.tolist(), halves.dtype) == ([0.5, 0.0], paddle.float64)
+    divisible = importlib.import_module("fluidlite.paddle.vision.models._utils")._make_divisible
+    assert [divisible(33 * 0.75), divisible(17, 4, 3), divisible(10)] == [24, 16, 16]

@@ -81,7 +81,7 @@ def _attended(
             hidden = scores.results(np.full([1, 1, steps, seen], _HIDDEN, scores.array.dtype))
         scores = add(scores, eager.tril_triu(hidden, diagonal=1, lower=False))
     elif attn_mask is not None:
-        scores = add(scores, added_mask(attn_mask, scores))
+        scores = add(scores, added_mask(attn_mask, scores.array.dtype))
     weights = softmax(scores)
     if dropout_p:
         weights = dropout(weights, dropout_p, training=training)
@@ -174,16 +174,19 @@ sparse_attention: Callable[..., Tensor] = gpu_only(
 )
 
 
-def added_mask(mask: Tensor, scores: Tensor) -> Tensor:
-    """A mask as what is added to scores.
+def added_mask(mask: Tensor | None, dtype: DTypeLike) -> Any:
+    """A mask as what is added to scores; None for none.
 
     Args:
         mask: false where something may not be seen, or numbers that are added.
-        scores: give the element type.
+        dtype: the element type of the scores.
     """
+    if mask is None:
+        return None
+    kind = str(as_dtype(dtype).dtype)
+    seen: Any = mask if str(mask.array.dtype) == kind else cast(mask, kind)
     if mask.array.dtype.kind == "f":
-        return mask
-    seen: Any = cast(mask, str(scores.array.dtype))
+        return seen
     return multiply(add(seen, -1.0), -_HIDDEN)
 
 

@@ -91,7 +91,7 @@ def fused_multi_head_attention(
         cache_kv = stack([k, v], 0)
     scores = matmul(multiply(q, 1 / sqrt(+q.array.shape[-1])), k, transpose_y=True)
     if attn_mask is not None:
-        scores = add(scores, added_mask(attn_mask, scores))
+        scores = add(scores, added_mask(attn_mask, scores.array.dtype))
     weights = softmax(scores)
     weights = dropout(weights, attn_dropout_rate, training=training, mode=mode)
     met = reshape(transpose(matmul(weights, v), [0, 2, 1, 3]), [0, 0, -1])
@@ -170,10 +170,10 @@ def variable_length_memory_efficient_attention(
     scores: Any = matmul(multiply(query, factor), key, transpose_y=True)
     steps, seen = +query.array.shape[2], +key.array.shape[2]
     scores = scores if mask is None else add(scores, mask)
-    scores = add(scores, added_mask(_below(kv_seq_lens, [1, 1, 1, seen], 3), scores))
+    scores = add(scores, added_mask(_below(kv_seq_lens, [1, 1, 1, seen], 3), scores.array.dtype))
     if causal:
         shown = np.tril(np.ones([1, 1, steps, seen], bool), pre_cache_length)
-        scores = add(scores, added_mask(scores.results(shown), scores))
+        scores = add(scores, added_mask(scores.results(shown), scores.array.dtype))
     found = matmul(softmax(scores), value)
     return multiply(found, _below(seq_lens, [1, 1, steps, 1], 2).cast(str(found.array.dtype)))
 

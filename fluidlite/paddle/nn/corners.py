@@ -28,13 +28,17 @@ LAYERS: dict[str, Homes] = {
         "UpsamplingBilinear2D UpsamplingNearest2D ZeroPad2D"
     },
     "layer.container": {_NN: "LayerDict LayerList ParameterList Sequential"},
-    "layer.conv": {_NN: "Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose"},
+    "layer.conv": {
+        _NN: "Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose",
+        "nn.conv": "_ConvNd=_Filters",
+    },
     "layer.distance": {_NN: "PairwiseDistance"},
     "layer.layers": {_NN: "Layer"},
     "layer.loss": {_NN: _LOSSES},
     "layer.norm": {
         _NN: "BatchNorm BatchNorm1D BatchNorm2D BatchNorm3D GroupNorm InstanceNorm1D "
-        "InstanceNorm2D InstanceNorm3D LayerNorm LocalResponseNorm SpectralNorm SyncBatchNorm"
+        "InstanceNorm2D InstanceNorm3D LayerNorm LocalResponseNorm SpectralNorm SyncBatchNorm",
+        "nn.norm": "_BatchNormBase=_BatchNorm _InstanceNormBase=_InstanceNorm",
     },
     "layer.pooling": {
         _NN: "AdaptiveAvgPool1D AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool1D "
@@ -44,10 +48,12 @@ LAYERS: dict[str, Homes] = {
     "layer.rnn": {
         _NN: "BiRNN GRU GRUCell LSTM LSTMCell RNN RNNCellBase SimpleRNN SimpleRNNCell",
         "nn.running": "birnn rnn",
+        "nn.rnn": "RNNBase=_Along",
     },
     "layer.transformer": {
         _NN: "MultiHeadAttention Transformer TransformerDecoder TransformerDecoderLayer "
-        "TransformerEncoder TransformerEncoderLayer"
+        "TransformerEncoder TransformerEncoderLayer",
+        "nn.functional.attention": "_convert_attention_mask=added_mask",
     },
     "layer.vision": {_NN: "ChannelShuffle PixelShuffle PixelUnshuffle"},
     "loss": {_NN: _LOSSES},

@@ -61,18 +61,20 @@ def _kept(size: int | Sequence[int], dilation: int) -> int | list[int]:
     return [(each - 1) // 2 * dilation for each in size]
 
 
-def divisible(width: float, by: int = 8) -> int:
+def divisible(width: float, divisor: int = 8, min_value: int | None = None) -> int:
     """The multiple of a number that is nearest to a width, and at most a tenth below it.
 
     Args:
         width: the width.
-        by: the number.
+        divisor: the number.
+        min_value: the least result; the number itself when None.
 
     >>> divisible(30.0), divisible(11.0)
     (32, 16)
     """
-    nearest = max(by, int(width + by / 2) // by * by)
-    return nearest + by if nearest < 0.9 * width else nearest
+    least = divisor if min_value is None else min_value
+    nearest = max(least, int(width + divisor / 2) // divisor * divisor)
+    return nearest + divisor if nearest < 0.9 * width else nearest
 
 
 api_boundaries(globals())
