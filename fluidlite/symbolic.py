@@ -103,6 +103,12 @@ def item(x: Variable, index: Any) -> Variable:
     return _builder(part).reshape2(part, shape=()) if whole else part
 
 
+def iterates() -> bool:
+    """Whether a variable of known rows is iterated over, as tensors are."""
+    call = _module.get()
+    return state.builds.get() or (call is not None and call.kind.iterates)
+
+
 def put_item(x: Variable, index: Any, value: Any) -> None:
     """``x[index] = value``: the variable has other elements from here on.
 

@@ -63,6 +63,8 @@ class TensorRecord(Operand):
     frees_all: ClassVar[bool] = False
     #: methods of variables of programs where those of such tensors do not serve
     of_variables: ClassVar[dict[str, Any]] = {}
+    #: whether variables in their place are iterated over, by rows
+    iterates: ClassVar[bool] = False
 
     def __init_subclass__(cls, results: bool = True, **more: Any) -> None:
         super().__init_subclass__(**more)

@@ -69,6 +69,7 @@ from .algebra import einsum as einsum
 from .algebra import floor_divide as floor_divide
 from .algebra import fmod as fmod
 from .algebra import inner as inner
+from .algebra import inverse as inverse
 from .algebra import kron as kron
 from .algebra import lerp as lerp
 from .algebra import mm as mm

@@ -9,7 +9,7 @@ from ..eager import engine
 from ..eager.sweep import described
 from ..eager.views import viewing
 from ..errors import ShapeError
-from ..functions import arithmetic, composed, diagonals
+from ..functions import arithmetic, composed, diagonals, linear_algebra
 from ..functions import einsum as letters
 from ..functions.arithmetic import add, multiply
 from ..functions.elementary import floor, neg
@@ -52,6 +52,7 @@ diagonal: Function = viewing(
         axis2="dim2",
     )
 )
+inverse: Function = ONEFLOW(linear_algebra.inverse)
 trace: Function = ONEFLOW(
     diagonals.trace,
     fixed={"offset": 0, "axis1": 0, "axis2": 1},

@@ -273,9 +273,9 @@ def where(
     if x is None and y is None:
         return selection.indices_of(condition)
     if not isinstance(x, Operand) and not isinstance(y, Operand):
-        kinds = "f" if any(isinstance(each, float) for each in (x, y)) else "i"
-        kind = mixing.default_float() if kinds == "f" else np.dtype("int64")
-        x = condition.results(np.asarray(x, kind))
+        kind = np.result_type(*[np.asarray(each) for each in (x, y)])
+        kind = mixing.default_float() if kind.kind == "f" else kind
+        x, y = (condition.results(np.asarray(each, kind)) for each in (x, y))
     return selection.where(arithmetic.truths(condition), x, y)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..functions import composed
+from ..functions import composed, linear_algebra
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
@@ -16,9 +16,10 @@ from .spelling import ONEFLOW
 if TYPE_CHECKING:
     from .spelling import Function
 
-__all__ = ["cross", "diagonal", "matrix_norm", "norm", "vector_norm"]
+__all__ = ["cross", "diagonal", "inv", "matrix_norm", "norm", "vector_norm"]
 
 cross: Function = ONEFLOW(composed.cross, defaults={"dim": -1})
+inv: Function = ONEFLOW(linear_algebra.inverse, "inv")
 diagonal: Function = ONEFLOW(algebra.diagonal, defaults={"dim1": -2, "dim2": -1})
 
 list_public_names(globals())

@@ -16,8 +16,8 @@ from ..ground.spellings import Spelling
 from ..functions.elementary import abs, acos, asin, atan, neg
 from .activations import gelu, mish, selu, silu, softplus, softsign
 from .algebra import (
-    addcdiv, addcmul, addmm, baddbmm, bmm, cross, diag, diagonal, floor_divide, fmod, inner, lerp,
-    mm, mv, outer, rsub, trace,
+    addcdiv, addcmul, addmm, baddbmm, bmm, cross, diag, diagonal, floor_divide, fmod, inner,
+    inverse, lerp, mm, mv, outer, rsub, trace,
 )  # fmt: skip
 from .arranging import (
     argwhere, bincount, broadcast_to, count_nonzero, cumprod, hsplit, index_add, index_fill,
@@ -73,6 +73,7 @@ class MoreMethods(Writing, results=False):
     mv = mv
     outer = outer
     inner = inner
+    inverse = inverse
     addmm = addmm
     baddbmm = baddbmm
     addcmul = addcmul

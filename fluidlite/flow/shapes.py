@@ -11,7 +11,7 @@ from ..eager import engine
 from ..eager.recording import eager
 from ..eager.views import parts, reforming, viewing
 from ..errors import ArgumentError, ShapeError
-from ..functions import elementary, reduction, selection, shaping
+from ..functions import arithmetic, elementary, reduction, selection, shaping
 from .kinds import Size
 from .spelling import ONEFLOW, Found, found_by
 
@@ -95,7 +95,7 @@ index_select: Function = ONEFLOW(
     """,
 )
 masked_fill: Function = ONEFLOW(selection.masked_fill)
-masked_select: Function = ONEFLOW(selection.masked_select)
+masked_select: Function = ONEFLOW(selection.masked_select, into={"mask": arithmetic.truths})
 argsort: Function = ONEFLOW(selection.argsort, then=_as_places)
 topk: Picking = ONEFLOW(selection.topk, then=found_by("topk"), defaults={"dim": -1})
 cumsum: Function = ONEFLOW(

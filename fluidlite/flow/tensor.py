@@ -92,6 +92,8 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
     sees: ClassVar[bool] = True
     refuses_views: ClassVar[bool] = True
     keeps_results: ClassVar[bool] = True
+    byte_masks: ClassVar[bool] = True
+    iterates: ClassVar[bool] = True
     accumulates: ClassVar[bool] = True
     accumulates_kept: ClassVar[bool] = True
     gradient_stops: bool = True

@@ -100,6 +100,8 @@ def _index(value: Any) -> Any:
         return value
     if array.ndim == 0 and array.dtype.kind != "b":
         return int(array)
+    if array.dtype == np.uint8 and getattr(value, "byte_masks", False):
+        return array != 0
     return array
 
 

@@ -149,6 +149,10 @@ class Appender(Protocol):
         """``x[index]``, for any index."""
         ...
 
+    def iterates(self) -> bool:
+        """Whether a variable of known rows is iterated over, as tensors are."""
+        ...
+
     def put_item(self, x: Variable, index: Any, value: Any) -> None:
         """``x[index] = value``: the variable has other elements from here on."""
         ...

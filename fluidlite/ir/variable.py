@@ -470,7 +470,7 @@ class Variable(VariableMethods, Operand):
     @api_boundary
     def __iter__(self) -> Any:
         rows = self.shape[0] if self.shape else -1
-        if state.builds.get() and rows > 0:  # as paddle 2 has it
+        if rows > 0 and APPENDER.get().iterates():  # as paddle 2 and OneFlow have it
             return iter([self[k] for k in range(rows)])
         raise DTypeError(
             f"variable {self.name!r} cannot be iterated over: it has no value before the program "

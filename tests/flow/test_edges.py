@@ -145,3 +145,25 @@ def test_clamped_elements_keep_their_type(dtype):
     x = flow.tensor([0.5, 2.0], dtype=dtype)
     for clamped in (x.clamp(0.0, 1.0), x.clamp(min=1), flow.clamp_max(x, 1.0), flow.clip(x, 0, 1)):
         assert clamped.dtype == dtype
+
+
+def test_bytes_are_masks():
+    x, mask = flow.tensor([5.0, 6.0, 7.0]), flow.tensor([0, 2, 1], dtype=flow.uint8)
+    assert x[mask].tolist() == [6, 7] == flow.masked_select(x, mask).tolist()
+    assert x[mask.long()].tolist() == [5, 7, 6]
+
+
+def test_where_of_two_numbers_has_their_type():
+    mask = flow.tensor([True, False])
+    for one, other, dtype in (
+        (1.0, 0.0, flow.float32), (1, 0.5, flow.float32), (1, 0, flow.int64),
+        (True, False, flow.bool),
+    ):  # fmt: skip
+        assert flow.where(mask, one, other).dtype == dtype
+
+
+def test_matrices_are_inverted():
+    x = flow.tensor([[2.0, 0.0], [0.0, 4.0]], requires_grad=True)
+    flow.inverse(x).sum().backward()
+    assert x.grad.tolist() == [[-0.25, -0.125], [-0.125, -0.0625]]
+    assert flow.linalg.inv(x).tolist() == x.inverse().tolist() == [[0.5, 0.0], [0.0, 0.25]]

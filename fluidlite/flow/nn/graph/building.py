@@ -91,7 +91,12 @@ class GraphProgram:
             self._differentiate(losses, trained)
         self._scalars = _scalars(self.program)
         self._fetched: list[Variable] = []
-        mapped(self.outputs, self._fetched.append, "output")
+        mapped(self.outputs, self._fetch, "output")
+
+    def _fetch(self, output: Any) -> None:
+        """Note an output that the program computes; a tensor is the same after each run."""
+        if isinstance(output, Variable):
+            self._fetched.append(output)
 
     def _fed(self, tensor: TensorRecord) -> Variable:
         """The variable that is fed with an input."""
@@ -170,7 +175,11 @@ class GraphProgram:
         results = iter([self._joined(k, [each[k] for each in runs]) for k in range(count)])
         sums = [sum(each[count + k] for each in runs) for k in range(len(self._gradients))]
         slopes = [np.asarray(total / self.parts, total.dtype) for total in sums]
-        outputs = mapped(self.outputs, lambda _: next(results), "output")
+        outputs = mapped(
+            self.outputs,
+            lambda each: next(results) if isinstance(each, Variable) else each.clone(),
+            "output",
+        )
         shaped = [g.reshape(p.array.shape) for p, g in zip(self._trained, slopes)]
         return outputs, list(zip(self._trained, shaped))
 
