@@ -110,13 +110,7 @@ def iterates() -> bool:
 
 
 def put_item(x: Variable, index: Any, value: Any) -> None:
-    """``x[index] = value``: the variable has other elements from here on.
-
-    Args:
-        x: a variable.
-        index: what tensors take.
-        value: a variable, an array or a number.
-    """
+    """``x[index] = value``, as tensors take it: x has other elements from here on."""
     _write(x, lambda old: put(old, index, value))
 
 

@@ -65,6 +65,8 @@ class TensorRecord(Operand):
     of_variables: ClassVar[dict[str, Any]] = {}
     #: whether variables in their place are iterated over, by rows
     iterates: ClassVar[bool] = False
+    #: whether bytes that index a tensor are truth values
+    byte_masks: ClassVar[bool] = False
 
     def __init_subclass__(cls, results: bool = True, **more: Any) -> None:
         super().__init_subclass__(**more)

@@ -120,8 +120,6 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     accumulates: ClassVar[bool] = True
     #: the same for gradients that ``retain_grads`` keeps
     accumulates_kept: ClassVar[bool] = False
-    #: whether bytes that index a tensor are truth values
-    byte_masks: ClassVar[bool] = False
     #: whether gradients stop gradients themselves
     gradient_stops: bool = False
 

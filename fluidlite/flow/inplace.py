@@ -66,9 +66,7 @@ class InPlace(Writing, results=False):
     __isub__: ClassVar[Callable[..., Any]] = _updating(arithmetic.subtract, "__isub__")
     __imul__: ClassVar[Callable[..., Any]] = _updating(arithmetic.multiply, "__imul__")
     __itruediv__: ClassVar[Callable[..., Any]] = _updating(arithmetic.true_divide, "__itruediv__")
-    __ipow__: ClassVar[Callable[..., Any]] = _updating(arithmetic.pow, "__ipow__")
-    __ifloordiv__: ClassVar[Callable[..., Any]] = _updating(algebra.floor_divide, "__ifloordiv__")
-    __imod__: ClassVar[Callable[..., Any]] = _updating(algebra.fmod, "__imod__")
+    # ``**=``, ``//=`` and ``%=`` make new tensors, as in OneFlow
     add_: ClassVar[Callable[..., Any]] = REPLACED(_added, "add_")
     sub_: ClassVar[Callable[..., Any]] = REPLACED(elementary.sub)
     mul_: ClassVar[Callable[..., Any]] = REPLACED(elementary.mul)
