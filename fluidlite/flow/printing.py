@@ -81,7 +81,7 @@ def tensor_text(array: Array, notes: list[str]) -> str:
         write, width = _writer(shown.reshape(-1), options)
         text = _lines(array, len(_BEGIN), write, width, large, options)
     parts = [_BEGIN + text]
-    room = len(parts[0]) - parts[0].rfind("\n")  # the last line, and the break before it
+    room = len(parts[0]) - parts[0].rfind("\n") + 1  # the last line, and what is about it
     for note in notes:
         if room + len(note) + 2 > options.linewidth:
             parts.append(",\n" + " " * len(_BEGIN) + note)
@@ -106,7 +106,7 @@ def _writer(values: Array, options: _Options) -> tuple[Callable[[Any], str], int
         return str, max(len(str(value)) for value in values)
     nonzero = values[values != 0].astype("float64")
     if not nonzero.size:
-        return lambda value: f"{value:.0f}.", 0
+        return lambda value: f"{value:.0f}.", 1
     sizes = np.abs(nonzero[~np.isnan(nonzero)])
     high, low = (float(sizes.max()), float(sizes.min())) if sizes.size else (1.0, 1.0)
     whole = bool((nonzero == np.ceil(nonzero)).all())

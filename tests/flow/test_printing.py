@@ -113,3 +113,16 @@ def test_limits_of_element_types():
         flow.finfo(flow.int8)
     with pytest.raises(AttributeError, match="has no attribute 'foo'"):
         flow.iinfo(flow.int8).foo  # noqa: B018
+
+
+def test_zeros_fill_their_lines_as_other_numbers_do():
+    row = ", ".join(["0."] * 24)
+    assert repr(flow.zeros(25)) == f"tensor([{row},\n        0.], dtype=oneflow.float32)"
+
+
+def test_the_type_begins_a_line_where_one_place_of_it_would_not_fit():
+    shown = repr(flow.full((2, 2, 5), -0.25))
+    assert shown.splitlines()[-2:] == [
+        "         [-0.2500, -0.2500, -0.2500, -0.2500, -0.2500]]],",
+        "       dtype=oneflow.float32)",
+    ]
