@@ -215,3 +215,13 @@ def test_a_state_holds_the_parameters_and_takes_arrays():
     kept = net.load_state_dict({"weight": np.ones((1, 2)), "b": np.ones(1)}, strict=False)
     assert net.weight.tolist() == [[1, 1]] and net.weight.dtype == flow.float32
     assert repr(kept) == "_IncompatibleKeys(missing_keys=['bias'], unexpected_keys=['b'])"
+
+
+def test_a_module_that_is_held_twice_is_twice_in_the_state():
+    net = nn.Module()
+    net.first = net.second = nn.Linear(1, 1)
+    state = net.state_dict()
+    assert [*state] == ["first.weight", "first.bias", "second.weight", "second.bias"]
+    assert state["second.bias"] is net.first.bias and len([*net.parameters()]) == 2
+    net.load_state_dict({name: flow.full(value.shape, 3.0) for name, value in state.items()})
+    assert net.first.bias.tolist() == [3]

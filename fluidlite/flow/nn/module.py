@@ -208,12 +208,12 @@ class Module(CommonModule):
             keep_vars: accepted; what is given are the parameters themselves.
         """
         state: dict[str, Any] = OrderedDict() if destination is None else destination
-        for place, module in self.named_modules():
-            start = prefix + (f"{place}." if place else "")
-            kept = {**module.own_parameters, **module.own_buffers}
-            for name, value in kept.items():
-                if value is not None and name not in module._fleeting:
-                    state[start + name] = value
+        for name, value in {**self.own_parameters, **self.own_buffers}.items():
+            if value is not None and name not in self._fleeting:
+                state[prefix + name] = value
+        for name, module in self.own_modules.items():
+            if module is not None:
+                module.state_dict(state, f"{prefix}{name}.", keep_vars)
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> LoadedKeys:
