@@ -22,10 +22,17 @@ if TYPE_CHECKING:
 _METHOD = Spelling({"x": "self"})
 
 
+def _cast(x: Any, dtype: DTypeLike) -> Any:
+    """The tensor in an element type; itself where it has that already."""
+    if as_dtype(dtype).dtype == x.array.dtype:
+        return x
+    return elementary.cast(x, dtype)
+
+
 def _as(name: str, dtype: str, said: str | None = None) -> Function:
     """A method that gives the tensor in an element type."""
     doc = f"The tensor as {said or dtype}."
-    method = _METHOD(elementary.cast, name, doc, fixed={"dtype": dtype}, scope=globals())
+    method = _METHOD(_cast, name, doc, fixed={"dtype": dtype}, scope=globals())
     method.__qualname__ = f"Conversion.{name}"
     return method
 
@@ -72,9 +79,8 @@ class Conversion(TensorRecord, results=False):
             else:
                 dtype = target
         devices.need_cpu(device)
-        if dtype is not None and as_dtype(dtype).dtype != self.array.dtype:
-            return _cast(self, dtype)
-        return eager.assign(self) if copy else self
+        result = self if dtype is None else _cast(self, dtype)
+        return eager.assign(self) if copy and result is self else result
 
     def contiguous_(self) -> Self:
         """The tensor itself: how its elements lie does not show."""
@@ -120,7 +126,3 @@ _KINDS |= {"int32": "Int", "int8": "Char", "uint8": "Byte", "bool": "Bool"}
 
 
 _OF_NAMES = {f"{kind}Tensor": name for name, kind in _KINDS.items()}
-
-
-def _cast(tensor: Any, dtype: Any) -> Any:
-    return elementary.cast(tensor, dtype)

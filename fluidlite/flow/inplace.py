@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..eager import engine
+from ..eager.mode import no_grad
 from ..eager.sweep import described
 from ..eager.writing import Writing
 from ..errors import InplaceError
@@ -110,4 +112,6 @@ class InPlace(Writing, results=False):
             given = src if isinstance(src, Operand) else old.results(np.asarray(src))
             return shaping.broadcast_to(cast(given, old.array.dtype), list(old.array.shape))
 
-        return self.write(copied)
+        own: Any = self
+        with no_grad() if own.is_leaf else nullcontext():
+            return self.write(copied)

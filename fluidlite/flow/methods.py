@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..eager.mode import no_grad
 from ..eager.prepared import stream_guard, generator as streams
 from ..eager.writing import Writing
 from ..functions import creation, elementary, noise
@@ -258,6 +259,12 @@ class MoreMethods(Writing, results=False):
 
     # -- random numbers ----------------------------------------------------------------------------
 
+    def normal_(self, mean: float = 0.0, std: float = 1.0) -> Tensor:  # type: ignore[override]
+        """Draw all elements anew, normally distributed, in place."""
+        x: Any = self
+        with no_grad() if x.is_leaf else nullcontext():
+            return super().normal_(mean, std)
+
     def uniform_(self, a: float = 0.0, b: float = 1.0) -> Tensor:  # type: ignore[override]
         """Draw all elements anew, equally likely in [a, b), in place."""
         return _again(self, streams.get()().random(self.array.shape) * (b - a) + a)
@@ -280,7 +287,8 @@ def _new(x: Any, lenient: Any, dtype: Any, device: Any, requires_grad: bool) -> 
 def _again(x: Any, drawn: Any) -> Any:
     """Write what was drawn to a tensor."""
     made: Any = x.results(np.asarray(drawn, x.array.dtype))
-    return x.write(lambda old: made)
+    with no_grad() if x.is_leaf else nullcontext():
+        return x.write(lambda old: made)
 
 
 def _set_wanting(x: Any, requires_grad: bool = True) -> Any:

@@ -293,6 +293,9 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
         """The element type."""
         return dtype_of(self.array)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return super().__deepcopy__(memo) if self.is_leaf else self.detach().clone()
+
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if not self.array.shape else super().__format__(spec)
 

@@ -1,5 +1,7 @@
 """Writing to tensors, where they are, and their types."""
 
+import copy
+
 import pytest
 
 from fluidlite import flow
@@ -127,3 +129,26 @@ def test_powers_quotients_and_remainders_are_new_tensors():
     assert n.tolist() == [14] and n.dtype == flow.float32
     n %= 4
     assert n.tolist() == [2]
+
+
+def test_leaves_take_other_elements_without_a_guard():
+    weight = flow.nn.Linear(2, 1).weight
+    for fill in (weight.normal_, weight.uniform_, lambda: weight.copy_(flow.ones(1, 2))):
+        fill()
+        assert weight.is_leaf and weight.requires_grad
+    assert weight.tolist() == [[1, 1]]
+    (weight * 2).sum().backward()
+    assert weight.grad.tolist() == [[2, 2]]
+
+
+def test_a_tensor_in_its_own_type_is_itself():
+    x = flow.ones(2)
+    assert x.float() is x and x.type_as(x) is x and x.to(flow.float32, copy=True) is not x
+    assert x.double().float() is not x
+
+
+def test_results_are_copied_deeply_without_their_past():
+    x = flow.ones(2, requires_grad=True)
+    copied = copy.deepcopy([x * 2.0])[0]
+    copied += 1
+    assert copied.tolist() == [3, 3] and not copied.requires_grad
