@@ -80,6 +80,25 @@ def test_kernels_give_what_casts_simulate(data_format, tmp_path, monkeypatch):
 
 
 @needs_bfloat16
+def test_rows_of_a_stack_are_multiplied_in_bfloat16(tmp_path, monkeypatch):
+    def linear_layers():
+        x = layers.reshape(fluid.data("x", [None, 3, 12, 12], "float32"), [-1, 6, 72])
+        for size in (16, 24, 8):
+            weight = layers.create_parameter([x.shape[-1], size], "float32")
+            bias = layers.create_parameter([size], "float32", is_bias=True)
+            x = layers.relu(layers.matmul(x, weight) + bias)
+        return x
+
+    folder = save(tmp_path, linear_layers)
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    right, _ = run(folder, False)
+    found, predictor = run(folder, True)
+    np.testing.assert_allclose(found, right, rtol=0, atol=8 * ROUNDING * np.abs(right).max())
+    assert plan_source(predictor).count("matmul, oneDNN") == 3
+    assert plan_source(predictor).count("# cast") == 1  # the others are rounded where they are made
+
+
+@needs_bfloat16
 def test_weights_are_stored_in_bfloat16(tmp_path):
     _, predictor = run(save(tmp_path), True)
     served = predictor._serving.served

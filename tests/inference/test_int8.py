@@ -131,6 +131,30 @@ def test_products_pass_whole_numbers_on(way, data_format, tmp_path, monkeypatch)
     np.testing.assert_allclose(passed, right, rtol=0, atol=1e-4 * np.abs(right).max())
 
 
+def linear_layers():
+    """Products of rows in a stack and a weight, as layers of paddle 2 make them."""
+    x = fluid.data("x", [None, 3, 12, 12], "float32")
+    x = layers.reshape(x, [-1, 6, 72])
+    for size in (16, 24, 8):
+        weight = layers.create_parameter([x.shape[-1], size], "float32")
+        bias = layers.create_parameter([size], "float32", is_bias=True)
+        x = layers.relu(layers.matmul(x, weight) + bias)
+    return x
+
+
+@needs_vnni
+@pytest.mark.filterwarnings("ignore:.*does not know the attribute")
+@pytest.mark.parametrize("way", ["paddle 2, frozen", "paddle 2, as in ONNX"])
+def test_rows_of_a_stack_are_multiplied_in_whole_numbers(way, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    types = ["matmul", "matmul_v2"]
+    folder = save(tmp_path, afterwards(types, static, onnx_format="ONNX" in way), linear_layers)
+    (right, _), (found, predictor) = run(folder, False), run(folder, True)
+    np.testing.assert_allclose(found, right, rtol=0, atol=1e-4 * np.abs(right).max())
+    assert plan_source(predictor).count("matmul, oneDNN") == 3
+    assert plan_source(predictor).count("quantize_linear") == 1
+
+
 def branches():
     """Values that are read in whole numbers, and as they are."""
     x = fluid.data("x", [None, 3, 12, 12], "float32")

@@ -58,6 +58,7 @@ THRESHOLDS = (
     (product, "NARROW", 1),
     (product, "NARROW_OF_MANY", 1),
     (product, "LARGE_TURNED", 1),
+    (product, "LARGE_PLAIN", 1),
     (generated, "LONG", 1),
     (generated, "SHARED", 1),
     (source, "SMALLEST_CUT", 4),

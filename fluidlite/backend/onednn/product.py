@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 SMALLEST, SMALLEST_TRANSPOSED, SMALLEST_STACK = 1 << 21, 1 << 18, 1 << 20
 NARROW = 16  #: rows or columns, below which that BLAS is faster on one thread
 NARROW_OF_MANY = 2  #: the same on several, of which those of two libraries wait for each other
-LARGE_TURNED = 1 << 25  #: operations from which on the primitive is slower where X is transposed
+#: operations from which on the primitive is slower than :class:`Gemm`: where X is transposed, and
+#: where nothing is
+LARGE_TURNED, LARGE_PLAIN = 1 << 25, 1 << 29
 MOST_DIMENSIONS = 6
 WAYS = 4  #: in which operands of one product may lie
 SOURCE, WEIGHTS, TARGET = 1, 33, 17
@@ -82,9 +84,11 @@ class Gemm:
 
 
 def _read(form: Form) -> tuple[bytes, int]:
-    """Whether a matrix is transposed, and the elements between its rows."""
-    down, across = form.steps
-    return (b"N", down) if across == 1 else (b"T", across)
+    """Whether a matrix is transposed, and the elements between its rows, or columns.  If there is
+    one alone, what is between does not matter, but the library asks for enough.
+    """
+    (down, across), (rows, columns) = form.steps, form.sizes
+    return (b"N", max(down, columns)) if across == 1 else (b"T", max(across, rows))
 
 
 class Way(NamedTuple):
@@ -95,7 +99,8 @@ class Way(NamedTuple):
 
 
 class ProductGeometry:
-    """A product of matrices, or of two stacks of as many, as the library sees it.
+    """A product of matrices, of two stacks of as many, or of a stack and a matrix, as the library
+    sees it: that has the rows of the stack in one.
 
     Args:
         op: its attributes: of ``mul`` or ``matmul``.
@@ -115,18 +120,21 @@ class ProductGeometry:
             )
             self._turned = (False, False)
             self.factor: Any = 1.0
-            #: whether operands are seen in their own shape
-            self._is_own = self._given == (x, y)
             #: of the result
             self.shape: tuple[int, ...] = (*x[: self._lead], *y[op.y_num_col_dims :])
         else:
-            if op.head_number != 1 or not 2 <= len(x) <= MOST_DIMENSIONS or x[:-2] != y[:-2]:
-                raise NotDone("no product of as many matrices")
             self._lead, self._given = len(x) - 1, (x, y)
             self._turned, self.factor = (op.transpose_X, op.transpose_Y), op.alpha
-            self._is_own = True
+            if len(y) == 2 < len(x) and not op.transpose_X:  # all rows of a stack, and a matrix
+                self._given = flat(x, self._lead), y
+            elif not 2 <= len(x) <= MOST_DIMENSIONS or x[:-2] != y[:-2]:
+                raise NotDone("no product of as many matrices")
+            if op.head_number != 1:
+                raise NotDone("a product of several heads")
             rows, columns = x[-1 if op.transpose_X else -2], y[-2 if op.transpose_Y else -1]
             self.shape = (*x[:-2], rows, columns)
+        #: which operands are seen in their own shape
+        self._is_own = tuple(a == b for a, b in zip(self._given, (x, y)))
         (*stack, rows, depth), (*_, columns) = self._seen(0), self._seen(1)
         #: of the result, as matrices
         self.sizes: tuple[int, ...] = (*stack, rows, columns)
@@ -150,11 +158,17 @@ class ProductGeometry:
         else:
             steps = tuple(step // ITEM for step in strides)
             odd = any(step % ITEM or step <= 0 for step in strides)
-            if odd or 1 not in steps[-2:] or not self._is_own:
+            if odd or 1 not in steps[-2:] or not self._is_own[place]:
                 return None
         if self._turned[place]:
             steps = (*steps[:-2], steps[-1], steps[-2])
         return Form(self._seen(place), steps)
+
+    def suits_gemm(self, x: Form | None, y: Form | None) -> bool:
+        """Whether operands that lie so are multiplied faster by :class:`Gemm`."""
+        if x is None or y is None or len(self.sizes) > 2 or y.steps[-1] != 1:
+            return False
+        return self.operations >= (LARGE_PLAIN if x.steps[-1] == 1 else LARGE_TURNED)
 
     def aligned(self, shape: Sequence[int]) -> tuple[int, ...] | None:
         """The sizes of a value that a post-op combines with the result; None where it cannot.
@@ -192,6 +206,9 @@ class Product:
         self._known = onednn.known
         self._geometry = geometry
         library = onednn.library
+        first, second = geometry.form(0), geometry.form(1)
+        if (posts or order) and geometry.suits_gemm(first, second):
+            raise NotDone("a large product is faster without what follows")
         #: of the result
         self.shape: tuple[int, ...] = tuple(geometry.shape[i] for i in order) or geometry.shape
         form = row_major(geometry.sizes)
@@ -215,8 +232,7 @@ class Product:
                 self._others.append((POST * (len(self._posts) + 1) | OTHER, layout))
                 steps = [(*step, layout) for step in steps]
             self._posts += steps
-        is_alone = not (self._posts or order or len(geometry.sizes) > 2)
-        self._suits_gemm = is_alone and geometry.operations >= LARGE_TURNED
+        self._is_alone = not (self._posts or order)
         #: by the strides of the operands, which are known when they come; None for plain ones
         self._ways: dict[Any, Way] = {}
         self._way((None, None))
@@ -228,9 +244,8 @@ class Product:
         way = None
         first, second = (self._geometry.form(place, each) for place, each in enumerate(strides))
         if first is not None and second is not None:
-            is_turned = first.steps[-1] != 1 and second.steps[-1] == 1
             with suppress(NotDone):
-                if is_turned and self._suits_gemm:
+                if self._is_alone and self._geometry.suits_gemm(first, second):
                     way = Way(Gemm(self.contexts.library, first, second), NOT_COPIED)
                 else:
                     way = Way(self._primitive(first, second), NOT_COPIED)
