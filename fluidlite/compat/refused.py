@@ -57,7 +57,6 @@ INSTEAD = {
     "paddle.fluid.contrib.quantize*": _SLIM,
     "paddle.fluid.contrib.utils.hdfs_utils.*": "files on this machine",
     "paddle.fluid.contrib.utils.*": _SERVERS,
-    "paddle.fluid.contrib.decoder*": "fluid.layers.BeamSearchDecoder and dynamic_decode",
     "paddle.fluid.trainer_*": "fluid.Executor.train_from_dataset",
     "paddle.fluid.device_worker.*": "fluid.Executor.train_from_dataset",
     "paddle.fluid.executor.FetchHandlerMonitor": "fluid.Executor.train_from_dataset",

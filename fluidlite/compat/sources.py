@@ -56,7 +56,7 @@ SOURCES: dict[str, str] = {
     "paddle.fluid.communicator": "distributed",
     "paddle.fluid.compiler": "compiler",
     "paddle.fluid.contrib": "contrib",
-    "paddle.fluid.contrib.decoder": "",
+    "paddle.fluid.contrib.decoder": "compat.modules.decoders",
     "paddle.fluid.contrib.extend_optimizer": "contrib.extend_optimizer compat.modules.decoupled",
     "paddle.fluid.contrib.layers": "contrib.layers contrib.clicks",
     "paddle.fluid.contrib.memory_usage_calc": "compat.modules.usage",
