@@ -225,3 +225,44 @@ def test_a_module_that_is_held_twice_is_twice_in_the_state():
     assert state["second.bias"] is net.first.bias and len([*net.parameters()]) == 2
     net.load_state_dict({name: flow.full(value.shape, 3.0) for name, value in state.items()})
     assert net.first.bias.tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.Linear(2, 3),
+        lambda: nn.ConvTranspose2d(1, 2, 3),
+        lambda: nn.LSTM(2, 3, 2),
+        lambda: nn.GRUCell(2, 3),
+        lambda: nn.Embedding(3, 2, padding_idx=1),
+    ],
+)
+def test_parameters_are_drawn_anew(make):
+    net = make()
+    for parameter in net.parameters():
+        parameter.data.fill_(9.0)
+    net.reset_parameters()
+    for parameter in net.parameters():
+        assert parameter.is_leaf and parameter.requires_grad
+        assert 0 < parameter.abs().max().item() < 9
+    if isinstance(net, nn.Embedding):
+        assert net.weight[1].tolist() == [0, 0]
+
+
+def test_norms_begin_anew():
+    norm = nn.BatchNorm1d(2)
+    norm(flow.tensor([[1.0, 2.0], [3.0, 5.0]]))
+    norm.weight.data.fill_(3.0)
+    norm.reset_running_stats()
+    assert norm.running_mean.tolist() == [0, 0] and norm.running_var.tolist() == [1, 1]
+    assert norm.num_batches_tracked.item() == 0 and norm.weight.tolist() == [3, 3]
+    norm.reset_parameters()
+    assert norm.weight.tolist() == [1, 1] and norm.bias.tolist() == [0, 0]
+    nn.BatchNorm1d(2, affine=False, track_running_stats=False).reset_parameters()
+
+
+def test_convolutions_show_what_their_padding_comes_to():
+    shown = repr(nn.Conv2d(1, 2, (3, 5), padding="same"))
+    assert shown == "Conv2d(1, 2, kernel_size=(3, 5), stride=(1, 1), padding=[1, 2])"
+    assert repr(nn.Conv1d(1, 2, 3, padding="valid")).endswith("stride=(1,), padding=[0])")
+    assert repr(nn.Hardtanh()) == "Hardtanh(min_val=-1, max_val=1)"

@@ -49,8 +49,8 @@ class ReLU6(_InPlace, calls=F.relu6):
 @from_fields
 class Hardtanh(FunctionModule, calls=F.hardtanh):
     writes = False
-    min_val: float = -1.0
-    max_val: float = 1.0
+    min_val: float = -1
+    max_val: float = 1
     inplace: bool = False
 
 

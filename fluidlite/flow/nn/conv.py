@@ -86,7 +86,11 @@ class _Filters(Learned):
         shown.append(f"stride={self.stride}")
         for name, usual in _PLAIN.items():
             value = getattr(self, name, (usual,))
-            if isinstance(value, str) or any(n != usual for n in value):
+            if isinstance(value, str):
+                sizes = zip(self.kernel_size, self.dilation)
+                value = [d * (n - 1) // 2 * (value == "same") for n, d in sizes]
+                shown.append(f"{name}={value}")
+            elif any(n != usual for n in value):
                 shown.append(f"{name}={value}")
         shown += [f"groups={self.groups}"] * (self.groups != 1)
         shown += ["bias=False"] * (self.bias is None)

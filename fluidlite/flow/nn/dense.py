@@ -53,14 +53,25 @@ def near_zero(*sizes: int) -> float:
     return 1.0 / sqrt(prod(sizes)) if prod(sizes) else 0.0
 
 
-class Learned(Module):
+class AroundZero(Module):
+    """A module whose parameters are random numbers around 0."""
+
+    _bound: float  #: the largest size of one
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters of this module anew."""
+        for parameter in self.parameters(recurse=False):
+            parameter.uniform_(-self._bound, self._bound)
+
+
+class Learned(AroundZero):
     """A module with a weight, and perhaps a bias, of random numbers around 0."""
 
     def _make(
         self, shape: list[int], outputs: int, bias: bool, device: DeviceLike, dtype: DTypeLike
     ) -> None:
         """Make them, the weight in a shape whose first size numbers what it makes."""
-        bound = near_zero(*shape[1:])
+        bound = self._bound = near_zero(*shape[1:])
         self.weight: Parameter = uniform_parameter(bound, dtype, device, *shape)
         made = uniform_parameter(bound, dtype, device, outputs) if bias else None
         self.register_parameter("bias", made)
@@ -175,10 +186,14 @@ class Embedding(Module):
         need_row(padding, rows)
         self.num_embeddings, self.embedding_dim, self.padding_idx = rows, width, padding
         self._options = options
-        table = creation.randn([rows, width], dtype)
-        if padding is not None:
-            table[padding] = 0.0
-        self.weight: Parameter = Parameter(table)
+        self.weight: Parameter = Parameter(creation.empty([rows, width], dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew."""
+        self.weight.normal_()
+        if self.padding_idx is not None:
+            self.weight.detach()[self.padding_idx] = 0.0
 
     def forward(self, input: Tensor) -> Tensor:
         """The rows, in the shape of the numbers."""

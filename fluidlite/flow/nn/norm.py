@@ -49,6 +49,13 @@ class _Affine(Module):
         for name, asked, make in makers:
             self.register_parameter(name, Parameter(make(shape, dtype)) if asked else None)
 
+    def reset_parameters(self) -> None:
+        """Let the scale be 1 and the bias 0 again."""
+        for name, value in (("weight", 1.0), ("bias", 0.0)):
+            parameter = self.own_parameters[name]
+            if parameter is not None:
+                parameter.copy_(value)
+
 
 @NORMS
 class LayerNorm(_Affine):
@@ -191,6 +198,21 @@ class _Tracked(_Affine):
         self.register_buffer("running_mean", zeros(channels, dtype=dtype) if tracked else None)
         self.register_buffer("running_var", ones(channels, dtype=dtype) if tracked else None)
         self.register_buffer("num_batches_tracked", tensor(0) if tracked else None)
+
+    def reset_running_stats(self) -> None:
+        """Let the running statistics be those of the beginning again."""
+        if self.running_mean is not None:
+            for name, value in (
+                ("running_mean", 0),
+                ("running_var", 1),
+                ("num_batches_tracked", 0),
+            ):
+                self.own_buffers[name].copy_(value)
+
+    def reset_parameters(self) -> None:
+        """Let parameters and running statistics be those of the beginning again."""
+        self.reset_running_stats()
+        super().reset_parameters()
 
     def forward(self, input: Tensor) -> Tensor:
         """The normalised input."""

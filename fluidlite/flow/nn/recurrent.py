@@ -12,7 +12,7 @@ from ...ground.fields import from_fields
 from ...symbolic import in_program
 from ..shapes import squeeze, unsqueeze
 from . import functional as F
-from .dense import near_zero, uniform_parameter
+from .dense import AroundZero, near_zero, uniform_parameter
 from .module import Module
 from .utils.rnn import PackedSequence
 
@@ -38,7 +38,7 @@ RECURRENT = Family(
 )
 
 
-class _Recurrent(RecurrentNet, Module):
+class _Recurrent(RecurrentNet, AroundZero):
     """What cells and layers of them have in common."""
 
     bias: bool
@@ -56,7 +56,8 @@ class _Recurrent(RecurrentNet, Module):
             vars(self)["kind"] = function
 
     def make_weights(self, input_size: int, ending: str, given: dict[str, Any]) -> None:
-        bound, placed = near_zero(self.hidden_size), (given["dtype"], given["device"])
+        bound = self._bound = near_zero(self.hidden_size)
+        placed = given["dtype"], given["device"]
         for name, shape in self.weight_shapes(input_size).items():
             is_there = self.bias or not name.startswith("bias")
             made = uniform_parameter(bound, *placed, *shape) if is_there else None
