@@ -113,8 +113,12 @@ class Compiler:
 
     @property
     def _may_work(self) -> bool:
-        """Whether kernels can be made on a system like this, and there is a compiler."""
+        """Whether kernels can be made on a system like this, and there is a compiler, and what they
+        begin with: Python reads modules from archives, where C has no files.
+        """
         if sys.platform not in ("linux", "darwin") or sys.maxsize < 2**32:
+            return False
+        if not os.path.isfile(_PRELUDE):
             return False
         return platform.python_implementation() == "CPython" and bool(self.command)
 

@@ -167,6 +167,13 @@ def test_a_folder_that_nobody_may_look_for_has_no_notes(using, monkeypatch):
     assert compiler.version == "some compiler"
 
 
+def test_a_package_without_its_files_in_c_has_no_compiler(using, monkeypatch, tmp_path):
+    monkeypatch.setattr(compilers, "_PRELUDE", tmp_path / "fluidlite.zip" / "prelude.h")
+    compiler = using(VERSION)
+    assert compiler.version == ""
+    assert compiler.kept_notes() is None
+
+
 def test_what_a_killed_process_has_left_is_removed_after_a_while(using):
     compiler = using(VERSION + f'{RESULT}echo no library > "$place"\n')
     old, new = (compiler.cache.folder / f"making-{age}" for age in ("old", "new"))
