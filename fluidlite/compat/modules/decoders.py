@@ -150,15 +150,16 @@ class StateCell:
         self._current: dict[str, Any] = {}
         self._updater: Callable[[StateCell], Any] | None = None
 
-    def _enter(self, decoder: TrainingDecoder | BeamSearchDecoder) -> None:
+    def _enter_decoder(self, decoder: TrainingDecoder | BeamSearchDecoder) -> None:
         if self._decoder is not None:
             raise ArgumentError("StateCell: it is in another decoder, whose block has not ended")
         self._decoder, self._kept, self._current = decoder, {}, {}
 
-    def _leave(self) -> None:
-        self._decoder = None
+    def _leave_decoder(self, decoder: _Decoder) -> None:
+        if self._decoder is decoder:
+            self._decoder = None
 
-    def _begin(self) -> None:
+    def _switch_decoder(self) -> None:
         """Make the states of the decoder, where that has not been done."""
         if self._decoder is not None and not self._kept:
             self._kept = {name: self._decoder.keep(s) for name, s in self._states.items()}
@@ -170,7 +171,7 @@ class StateCell:
         Raises:
             ArgumentError: there is none of the name, or no decoder's block is being built.
         """
-        self._begin()
+        self._switch_decoder()
         if state_name not in self._current:
             raise ArgumentError(
                 f"StateCell: expected one of the states {[*self._states]} in the block of a "
@@ -209,7 +210,7 @@ class StateCell:
         Raises:
             ArgumentError: the cell has no input of a name, or no step.
         """
-        self._begin()
+        self._switch_decoder()
         for name, value in inputs.items():
             if name not in self._inputs:
                 raise ArgumentError(
@@ -222,7 +223,7 @@ class StateCell:
 
     def update_states(self) -> None:
         """Leave the states for the next step."""
-        self._begin()
+        self._switch_decoder()
         for name, kept in self._kept.items():
             kept.update(self._current[name])
 
@@ -247,10 +248,10 @@ class _Decoder:
         Raises:
             ArgumentError: this is outside.
         """
-        self._inside("state_cell")
+        self._assert_in_decoder_block("state_cell")
         return self._cell
 
-    def _inside(self, what: str) -> None:
+    def _assert_in_decoder_block(self, what: str) -> None:
         if self._status != self._IN:
             raise ArgumentError(f"{what} of a {type(self).__name__} is used within its block()")
 
@@ -267,7 +268,7 @@ class _Decoder:
             yield
         finally:
             self._status = self._AFTER
-            self._cell._leave()
+            self._cell._leave_decoder(self)
 
 
 class TrainingDecoder(_Decoder):
@@ -284,7 +285,7 @@ class TrainingDecoder(_Decoder):
     def __init__(self, state_cell: StateCell, name: str | None = None) -> None:
         super().__init__(state_cell)
         self.dynamic_rnn: DynamicRNN = DynamicRNN()
-        state_cell._enter(self)
+        state_cell._enter_decoder(self)
 
     @contextmanager
     def block(self) -> Iterator[None]:
@@ -298,17 +299,17 @@ class TrainingDecoder(_Decoder):
 
     def step_input(self, x: Variable) -> Any:
         """One row of each sequence that is still there."""
-        self._inside("step_input")
+        self._assert_in_decoder_block("step_input")
         return self.dynamic_rnn.step_input(x)
 
     def static_input(self, x: Variable) -> Any:
         """What is the same at each step."""
-        self._inside("static_input")
+        self._assert_in_decoder_block("static_input")
         return self.dynamic_rnn.static_input(x)
 
     def output(self, *outputs: Variable) -> None:
         """Hand out rows of a step."""
-        self._inside("output")
+        self._assert_in_decoder_block("output")
         self.dynamic_rnn.output(*outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -368,7 +369,7 @@ class BeamSearchDecoder(_Decoder):
         self._read: dict[str, Variable] = {}
         self._updates: list[tuple[Any, Variable]] = []
         self._found: dict[str, Variable] = {}
-        state_cell._enter(self)
+        state_cell._enter_decoder(self)
 
     @contextmanager
     def block(self) -> Iterator[None]:
@@ -381,19 +382,18 @@ class BeamSearchDecoder(_Decoder):
                     array_write(value, self._counter, array)
                 less_than(self._counter, self._max_len, cond=self._going_on)
 
-    @property
-    def _parent(self) -> Block:
+    def _parent_block(self) -> Block:
         parent = default_main_program().current_block().parent
         assert parent is not None
         return parent
 
     def keep(self, init: InitState) -> _Kept:
         """A state from one step to the next."""
-        return _InArray(self._parent, init)
+        return _InArray(self._parent_block(), init)
 
     def early_stop(self) -> None:
         """End the loop after this step."""
-        self._inside("early_stop")
+        self._assert_in_decoder_block("early_stop")
         fill_constant([1], "bool", 0, force_cpu=True, out=self._going_on)
 
     def read_array(self, init: Variable, is_ids: bool = False, is_scores: bool = False) -> Any:
@@ -403,12 +403,12 @@ class BeamSearchDecoder(_Decoder):
             init: the first value.
             is_ids, is_scores: whether the words, or their scores, that are found are in the array.
         """
-        self._inside("read_array")
+        self._assert_in_decoder_block("read_array")
         if is_ids and is_scores:
             raise ArgumentError("read_array: an array has words or scores, not both")
         if not isinstance(init, Variable):
             raise ArgumentError(f"read_array: expected a variable to begin with, got {init!r:.60}")
-        array = _array(self._parent, "beam_search_decoder_array", init, self._first)
+        array = _array(self._parent_block(), "beam_search_decoder_array", init, self._first)
         if is_ids or is_scores:
             self._found["ids" if is_ids else "scores"] = array
         value: Any = array_read(array, self._counter)
@@ -422,7 +422,7 @@ class BeamSearchDecoder(_Decoder):
             array: what ``read_array`` gave.
             value: what it will give at the next step.
         """
-        self._inside("update_array")
+        self._assert_in_decoder_block("update_array")
         held = self._read.get(getattr(array, "name", ""))
         if held is None:
             raise ArgumentError(f"update_array: expected what read_array gave, got {array!r:.60}")
