@@ -65,7 +65,8 @@ class GradientClipBase(HasProtectedArguments):
     """The base of all clips of parameters' gradients: called with pairs of a parameter and its
     gradient, it appends the operators that clip and returns the pairs to use.
 
-    A subclass says in ``clip`` what to append.
+    A subclass says in ``clip`` what to append; or, as in the real libraries, in ``_dygraph_clip``
+    and ``_static_clip`` which pairs tensors and variables give.
     """
 
     protected: ClassVar[Mapping[str, str]] = {"_need_clip_func": "need_clip"}
@@ -82,6 +83,14 @@ class GradientClipBase(HasProtectedArguments):
         Returns:
             the pairs with clipped gradients, in the same order, without those that have none.
         """
+        pairs = list(params_grads)
+        at_once = any(grad is not None and is_tensor(grad) for _, grad in pairs)
+        return self._dygraph_clip(pairs) if at_once else self._static_clip(pairs)
+
+    def _dygraph_clip(self, params_grads: Iterable[Pair]) -> list[Pair]:
+        return self._pairs(params_grads, self.clip)
+
+    def _static_clip(self, params_grads: Iterable[Pair]) -> list[Pair]:
         return self._pairs(params_grads, self.clip)
 
     def _pairs(

@@ -310,3 +310,30 @@ def test_clips_as_text_are_what_the_real_ones_are():
         "Gradient Clip By Norm, clip_norm=0.300000",
         "Gradient Clip By GlobalNorm, global_norm=1.000000",
     ]
+
+
+@pytest.mark.parametrize("base", [fluid.clip.GradientClipBase, fluid.nn.ClipGradByGlobalNorm])
+def test_a_derived_clip_says_what_tensors_and_programs_give(base):
+    class Halved(base):
+        def __init__(self):
+            super().__init__(*[1.0] * (base is not fluid.clip.GradientClipBase))
+
+        def _dygraph_clip(self, params_grads):
+            return [(param, grad * 0.5) for param, grad in params_grads]
+
+        _static_clip = _dygraph_clip
+
+    w = fluid.create_parameter([2], "float32")
+    w.set_value(np.zeros(2, "float32"))
+    sgd = fluid.paddle.optimizer.SGD(0.5, parameters=[w], grad_clip=Halved())
+    (w * 8.0).sum().backward()
+    sgd.step()
+    assert w.tolist() == [-2.0, -2.0]
+    with fluid.program_guard(fluid.Program(), fluid.Program()):
+        x = fluid.layers.data("x", [1], append_batch_size=False)
+        v = fluid.layers.create_parameter([1], "float32")
+        gradient = fluid.layers.scale(x, 8.0)
+        ((_, halved),) = Halved()([(v, gradient)])
+        feed = {"x": np.ones(1, "float32")}
+        (found,) = fluid.Executor().run(feed=feed, fetch_list=[halved])
+    assert found.tolist() == [4.0]

@@ -35,7 +35,7 @@ REFUSED: dict[str, dict[str, str]] = {
             "_append_clip_op"
         )
     },
-    "GradientClipBase": {_CLIP: "_create_operators _dygraph_clip _process_context _static_clip"},
+    "GradientClipBase": {_CLIP: "_create_operators _process_context"},
     "CompiledProgram": {
         _GRAPH: (
             "_compile _compile_data_parallel _compile_inference _compiled _executor _graph _place "
