@@ -14,10 +14,12 @@ import numpy as np
 from .. import unique_name
 from ..clip import GradientClipBase, append_gradient_clip_ops
 from ..eager.listening import listener
+from ..eager.mode import no_grad
 from ..errors import ArgumentError
 from ..ground import state
 from ..ground.arguments import refused
 from ..ground.callsite import warn
+from ..ir.program import default_main_program
 from ..ir.variable import is_tensor
 from ..layers.decay import LearningRateDecay
 from ..opdef.definition import lookup
@@ -155,6 +157,26 @@ class EagerSteps:
     def _step(self, pairs: Sequence[Pair], rate: float) -> joint_steps.RepeatedStep | None:
         """Make a step; what can make the next one, if that is alike."""
         optimizer = self._optimizer
+        if optimizer.steps_by_itself():
+            block = default_main_program().global_block()
+            with no_grad():
+                optimizer._create_accumulators(block, [param for param, _ in pairs])
+                for pair in pairs:
+                    optimizer._append_optimize_op(block, pair)
+            return None
+        return self._made_jointly(pairs, rate)
+
+    def make(self, pairs: Sequence[Pair]) -> None:
+        """Make the step that the optimizer's operator makes, at the rate of this step."""
+        self._made_jointly(pairs, self.current_rate())
+
+    def rate_of(self, param: Any) -> Any:
+        """The learning rate of a parameter in this step, as a tensor."""
+        return param.results(np.asarray(self.current_rate() * self._factor_of(param), "float32"))
+
+    def _made_jointly(self, pairs: Sequence[Pair], rate: float) -> joint_steps.RepeatedStep | None:
+        """Make a step by the optimizer's operator."""
+        optimizer = self._optimizer
         steps = joint_steps.groups(optimizer, self._updates(pairs, rate))
         for some in steps:
             param = some[0].param
@@ -285,7 +307,8 @@ class EagerSteps:
                 rate.set_dict(given[_RATE])
             elif _STEPS in given and rate.counts_steps:
                 rate.set_dict({"step_num": int(_number(given[_STEPS]))})
-        self.states.load(values, len(values) < len(entries))
+        unplaced = entries if self._optimizer.steps_by_itself() else {}
+        self.states.load(values, len(values) < len(entries), unplaced)
         self.states.load_masters(given.get(_MASTERS) or {})
         if values and self._optimizer.has_two_formulas and not self._optimizer.of_paddle2:
             formula = 2 if self._optimizer.by_paddle2 else 1

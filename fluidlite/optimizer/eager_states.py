@@ -49,6 +49,13 @@ class EagerStates:
         self._waiting: dict[Place, Any] = {}
         #: whether states of other parameters were loaded, too
         self._has_others = False
+        #: what a user's optimizer keeps besides, by name, and what was loaded that may be its
+        self._added: dict[str, State] = {}
+        self._unplaced: dict[str, Any] = {}
+
+    @property
+    def _kinds(self) -> dict[str, State]:
+        return {kept.name: kept for kept in self._optimizer.states} | self._added
 
     def __deepcopy__(self, memo: dict[int, Any]) -> EagerStates:
         copied = type(self).__new__(type(self))
@@ -99,6 +106,17 @@ class EagerStates:
                 )
         for kept, param in new:
             self._make(kept, param)
+
+    def added(self, kept: State, param: Any) -> Any:
+        """A state that a user's optimizer keeps; it is made if it is missing."""
+        found = self._made.get((kept.name, param.name))
+        if found is not None:
+            return found
+        self._added[kept.name] = kept
+        made, stem = self._make(kept, param), self._stem(kept, param)
+        for name in [name for name in self._unplaced if stem_of(name) == stem]:
+            made.set_value(_array(self._unplaced.pop(name)))
+        return made
 
     def _make(self, kept: State, param: Any) -> Any:
         run = param.layer(param.results, self._optimizer.type, None)
@@ -177,7 +195,7 @@ class EagerStates:
         in the order in which the optimizer was given them.
         """
         order = {param.name: k for k, param in enumerate(self._parameters)}
-        kinds = {kept.name: k for k, kept in enumerate(self._optimizer.states)}
+        kinds = {name: k for k, name in enumerate(self._kinds)}
         last = len(order)  # of a parameter that has another name since
         places = sorted(self._made, key=lambda place: (kinds[place[0]], order.get(place[1], last)))
         return {self._made[place].name: self._made[place] for place in places}
@@ -194,7 +212,7 @@ class EagerStates:
                 paddle 2, its optimizers pass over that, and miss what is there already.
             ShapeError: a state has another shape.
         """
-        names = {kept.name: kept for kept in self._optimizer.states}
+        names = self._kinds
         params = {param.name: param for param in self._parameters}
         if positions:
             trained = [p.name for p in self._parameters if not p.stop_gradient]
@@ -216,7 +234,7 @@ class EagerStates:
         """Names of values -> where they belong, whatever the number behind a name."""
         stems = {
             self._stem(kept, param): (kept.name, param.name)
-            for kept in self._optimizer.states
+            for kept in self._kinds.values()
             for param in self._parameters
         }
         exact = {made.name: place for place, made in self._made.items()}
@@ -255,14 +273,18 @@ class EagerStates:
                         f"the states lack {lacking!r}{suggestion(lacking, given)}{_WAY_OUT}"
                     )
 
-    def load(self, values: Mapping[Place, Any], has_others: bool = False) -> None:
+    def load(
+        self, values: Mapping[Place, Any], has_others: bool, unplaced: Mapping[str, Any]
+    ) -> None:
         """Take over what :meth:`checked` gave; missing ones wait for the first step.
 
         Args:
             values: these.
             has_others: whether there were states of other parameters among them.
+            unplaced: what belongs to nothing that is known now, by name.
         """
         self._has_others = has_others
+        self._unplaced = dict(unplaced)
         for place, made in self._made.items():
             made.set_value(values[place])
         self._waiting = {place: v for place, v in values.items() if place not in self._made}

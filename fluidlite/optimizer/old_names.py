@@ -10,7 +10,7 @@ from ..ground.protected import answers
 from ..ir.block import Block
 from ..ir.operator import Operator
 from ..ir.program import Program, default_main_program, default_startup_program
-from ..ir.variable import Variable
+from ..ir.variable import Variable, is_tensor
 from ..layer_helper import LayerHelper
 from .arguments import Pair
 from .states import State
@@ -48,7 +48,9 @@ class OldOptimizer:
         """Make what is kept for parameters, by ``_add_accumulator``."""
 
     def _append_optimize_op(self: Any, block: Block, param_and_grad: Pair) -> Operator:
-        """Append the operator of a parameter's step."""
+        """Append the operator of a parameter's step; make it, of a tensor."""
+        if is_tensor(param_and_grad[0]):
+            return self._eager.make([param_and_grad])
         made: Operator = self.append_step(
             block, *param_and_grad, self._create_param_lr(param_and_grad)
         )
@@ -70,6 +72,8 @@ class OldOptimizer:
     ) -> Variable:
         one = shape is not None and list(shape) == [1]
         state = State("", name, fill_value, one, dtype=dtype, on_host=device == "cpu")
+        if is_tensor(param):
+            return self._eager.states.added(state, param)
         main, startup = default_main_program(), default_startup_program()
         made: Variable = self._states.make(main, startup, state, param)
         return made
@@ -79,4 +83,10 @@ class OldOptimizer:
         return found
 
     def _create_param_lr(self: Any, param_and_grad: Pair) -> Variable:
-        return self.rate_of(param_and_grad[0])
+        param = param_and_grad[0]
+        return self._eager.rate_of(param) if is_tensor(param) else self.rate_of(param)
+
+    @classmethod
+    def steps_by_itself(cls) -> bool:
+        """Whether a user's class says in ``_append_optimize_op`` how a parameter's step is made."""
+        return cls._append_optimize_op is not OldOptimizer._append_optimize_op

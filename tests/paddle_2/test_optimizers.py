@@ -307,3 +307,60 @@ def test_a_gradient_of_rows_stays_one_for_optimizers_whoever_looks_at_it():
     assert seen.grad.shape == [5, 2] and not seen.grad.numpy().any()
     still = trained(lambda weight: weight.grad.set_value(weight.grad * 0.0)).numpy()
     np.testing.assert_array_equal(still, np.arange(10).reshape(5, 2))  # what is there counts
+
+
+class _Mine(paddle.optimizer.Optimizer):
+    """An optimizer as programs for 2.6 derive them."""
+
+    def __init__(self, learning_rate, parameters):
+        super().__init__(learning_rate=learning_rate, parameters=parameters)
+        self.type = "mine"
+
+    def _create_accumulators(self, block, parameters):
+        for p in parameters:
+            self._add_accumulator("m", p)
+            self._add_accumulator(name="t", param=p, fill_value=1.0, shape=[1], dtype="float32")
+
+    def _append_optimize_op(self, block, param_and_grad):
+        p, g = param_and_grad
+        m, t = self._get_accumulator("m", p), self._get_accumulator("t", p)
+        m.set_value(0.5 * m + g)
+        t.set_value(t * 2)
+        p.add_(-self._create_param_lr(param_and_grad) * m)
+
+
+def test_an_optimizer_of_yours_says_how_a_parameter_is_updated():
+    w = paddle.create_parameter([2], "float32")
+    w.set_value(np.ones(2, "float32"))
+    mine = _Mine(0.1, [w])
+    for _ in range(3):
+        w.sum().backward()
+        mine.step()
+        mine.clear_grad()
+    np.testing.assert_allclose(w.numpy(), 0.575, rtol=1e-6)
+    states = mine.state_dict()
+    assert [*states] == [f"{w.name}_m_0", f"{w.name}_t_0"]
+    assert [each.tolist() for each in states.values()] == [[1.75, 1.75], [8.0]]
+    again = _Mine(0.1, [w])
+    again.set_state_dict(states)
+    w.sum().backward()
+    again.step()
+    assert again._get_accumulator("m", w).tolist() == [1.875, 1.875]
+    assert again._get_accumulator("t", w).tolist() == [16.0]
+
+
+def test_a_derived_optimizer_changes_what_the_step_of_its_base_gets():
+    class Halved(paddle.optimizer.SGD):
+        def _append_optimize_op(self, block, param_and_grad):
+            param, grad = param_and_grad
+            return super()._append_optimize_op(block, (param, grad * 0.5))
+
+    w = paddle.create_parameter([2], "float32")
+    w.set_value(np.ones(2, "float32"))
+    halved = Halved(paddle.optimizer.lr.StepDecay(1.0, 1, 0.5), parameters=[w])
+    for _ in range(2):
+        w.sum().backward()
+        halved.step()
+        halved.clear_grad()
+        halved._learning_rate.step()
+    assert w.tolist() == [0.25, 0.25]
