@@ -83,10 +83,26 @@ def test_a_large_product_may_have_one_row_in_a_matrix(monkeypatch, transpose_x, 
     assert "oneDNN" in agree(monkeypatch, outer)
 
 
-def test_a_stack_of_transposed_matrices_is_left_to_numpy(monkeypatch):
-    def transposed():
-        x, feed = fed("x", [3, 24, 5])
-        weight = layers.create_parameter([24, 16], "float32")
-        return [layers.matmul(x, weight, transpose_x=True)], feed
+@pytest.mark.parametrize("transpose_x", [False, True])
+@pytest.mark.parametrize("transpose_y", [False, True])
+@pytest.mark.parametrize(
+    "x, y",
+    [
+        ([3], []),
+        ([], [3]),
+        ([2, 4], [2, 1]),
+        ([2, 1], [4]),
+        ([4], [2, 1]),
+        ([5, 1, 2], [1, 3, 2]),
+        ([1], [1, 1]),
+    ],
+)
+def test_stacks_are_stretched(monkeypatch, x, y, transpose_x, transpose_y):
+    def product_of_stacks():
+        first, feed = fed("x", [*x, *([7, 6] if transpose_x else [6, 7])])
+        second, more = fed("y", [*y, *([5, 7] if transpose_y else [7, 5])])
+        first.stop_gradient = second.stop_gradient = False
+        made = layers.matmul(first, second, transpose_x, transpose_y, alpha=0.5)
+        return [made, *gradients(layers.reduce_sum(made * made), [first, second])], feed | more
 
-    assert "oneDNN" not in agree(monkeypatch, transposed)
+    assert "oneDNN" in agree(monkeypatch, product_of_stacks).splitlines()[1]

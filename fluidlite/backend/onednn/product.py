@@ -8,6 +8,8 @@ from copy import copy
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ...kernels import threads
 from ...opdef.prepared import Epilogues, Offer, Prepared
 from ...opdef.spec import flat
@@ -99,8 +101,8 @@ class Way(NamedTuple):
 
 
 class ProductGeometry:
-    """A product of matrices, of two stacks of as many, or of a stack and a matrix, as the library
-    sees it: that has the rows of the stack in one.
+    """A product of matrices, or of stacks, either of which may be stretched, as the library sees
+    it: rows of a stack that are multiplied with one matrix are one matrix.
 
     Args:
         op: its attributes: of ``mul`` or ``matmul``.
@@ -123,21 +125,24 @@ class ProductGeometry:
             #: of the result
             self.shape: tuple[int, ...] = (*x[: self._lead], *y[op.y_num_col_dims :])
         else:
-            self._lead, self._given = len(x) - 1, (x, y)
+            self._lead, self._given = max(len(x), len(y)) - 1, (x, y)
             self._turned, self.factor = (op.transpose_X, op.transpose_Y), op.alpha
-            if len(y) == 2 < len(x) and not op.transpose_X:  # all rows of a stack, and a matrix
+            if len(y) == 2 < len(x) and not op.transpose_X:
                 self._given = flat(x, self._lead), y
-            elif not 2 <= len(x) <= MOST_DIMENSIONS or x[:-2] != y[:-2]:
-                raise NotDone("no product of as many matrices")
+            elif min(len(x), len(y)) < 2 or self._lead >= MOST_DIMENSIONS:
+                raise NotDone("vectors, or too many dimensions")
+            else:
+                most = self._lead + 1
+                self._given = tuple((1,) * (most - len(each)) + each for each in (x, y))
             if op.head_number != 1:
                 raise NotDone("a product of several heads")
             rows, columns = x[-1 if op.transpose_X else -2], y[-2 if op.transpose_Y else -1]
-            self.shape = (*x[:-2], rows, columns)
+            self.shape = (*np.broadcast_shapes(x[:-2], y[:-2]), rows, columns)
         #: which operands are seen in their own shape
         self._is_own = tuple(a == b for a, b in zip(self._given, (x, y)))
-        (*stack, rows, depth), (*_, columns) = self._seen(0), self._seen(1)
+        (*stack, rows, depth), (*others, _, columns) = self._seen(0), self._seen(1)
         #: of the result, as matrices
-        self.sizes: tuple[int, ...] = (*stack, rows, columns)
+        self.sizes: tuple[int, ...] = (*np.broadcast_shapes(stack, others), rows, columns)
         self.operations: int = 2 * prod(self.sizes) * depth
 
     def _seen(self, place: int) -> tuple[int, ...]:
@@ -309,8 +314,11 @@ class Product:
 
 
 def _are_stacks(instruction: Any) -> bool:
+    """Whether one matrix after the other is multiplied."""
+    if instruction.op.type != "matmul":
+        return False
     x, y = instruction.operands
-    return instruction.op.type == "matmul" and x.ndim > 2 and x.shape[:-2] == y.shape[:-2]
+    return y.ndim > 2 or (x.ndim > 2 and y.ndim == 2 and bool(instruction.op.transpose_X))
 
 
 def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
@@ -321,7 +329,7 @@ def _cost(onednn: OneDnnKernels, instruction: Any, layouts: Layouts) -> float:
     """
     (x, y), result = instruction.operands, instruction.results[0]
     if _are_stacks(instruction):
-        depth = x.shape[-2 if instruction.op.transpose_X else -1]
+        depth = x.shape[-2 if instruction.op.transpose_X and x.ndim > 1 else -1]
         return LOW if 2 * result.size * depth >= SMALLEST_STACK else HIGH
     operations, least = operations_of(x, y, result)
     works_anyhow = threads.count() > 1 and onednn.works_anyhow
