@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["cross", "diagonal", "inv", "matrix_norm", "norm", "vector_norm"]
 
 cross: Function = ONEFLOW(composed.cross, defaults={"dim": -1})
-inv: Function = ONEFLOW(linear_algebra.inverse, "inv")
+inv: Function = ONEFLOW(linear_algebra.inverse, "inv", words={"flow.inv": "flow.linalg.inv"})
 diagonal: Function = ONEFLOW(algebra.diagonal, defaults={"dim1": -2, "dim2": -1})
 
 list_public_names(globals())

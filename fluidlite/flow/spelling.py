@@ -24,7 +24,7 @@ def in_oneflow(example: str) -> str:
     Args:
         example: one in paddle's; those that are OneFlow's already stay.
     """
-    text = re.sub(r"\bfluid\.(?!flow\.)", "fluid.flow.", example)
+    text = re.sub(r"\bfluid\.(?!flow\.)(paddle\.)?", "fluid.flow.", example)
     text = text.replace(".to_tensor(", ".tensor(")
     return _SHAPE.sub(r"oneflow.Size(\1)", text)
 
