@@ -102,9 +102,10 @@ def test_what_is_no_dictionary_by_name_is_refused_as_a_state(tmp_path, value, pr
         assert stored_in(source) == value
 
 
-def test_what_is_stored_as_a_dictionary_by_name_is_whole(tmp_path):
+def test_what_is_stored_as_a_dictionary_keeps_the_names_of_its_tensors(tmp_path):
     with open_source(pickled(tmp_path, {"w": ("w_0", np.ones([2]))})) as source:
-        assert stored_in(source)["w"].tolist() == [1, 1]
+        name, elements = stored_in(source)["w"]
+    assert name == "w_0" and elements.tolist() == [1, 1]
 
 
 def test_paths_of_models_are_told_with_and_without_their_ending(tmp_path):
