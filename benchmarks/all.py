@@ -28,7 +28,11 @@ HERE = Path(__file__).resolve().parent
 LOAD, SHARE = 0.3, 0.05  # what a quiet machine has at most: its load, and foreign processor time
 SLACK = 2.0  # seconds of foreign work that a short benchmark allows, which systems do themselves
 #: options beside --write, for each table of a benchmark
-OPTIONS = {"memory_budget": [["--measure", "12"]], "steps": [[], ["--beside"]]}
+OPTIONS = {
+    "large": [[], ["--threads", "2"]],
+    "memory_budget": [["--measure", "12"]],
+    "steps": [[], ["--beside"]],
+}
 
 
 def commands(only: Sequence[str], pythons: Sequence[str]) -> dict[str, list[str]]:

@@ -3,13 +3,15 @@
     python benchmarks/large.py                                   fluidlite, and torch where it is
     python benchmarks/large.py --python /opt/torch/bin/python    and what another interpreter has
     python benchmarks/large.py --only gpt --rounds 3 --write     into docs/performance.md, too
-    python benchmarks/large.py --threads 2 --contestants cold warm torch torch.compile
+    python benchmarks/large.py --threads 2 --write               the same on two threads
+    python benchmarks/large.py --contestants torch.compile       and compiled
     python benchmarks/large.py --contestants warm "on JAX"       compiled by XLA
 
-Each figure comes from a process of its own, with one thread; they take turns.  fluidlite runs twice
-with one folder of kernels: "cold" finds it empty, "warm" finds what the first one left.  "on JAX"
-is the same program on the backend "jax".
-Times are seconds of processor time; "wall" are those that pass.  "build" makes the net and its
+Each figure comes from a process of its own, with one thread or ``--threads``; they take turns.
+fluidlite runs twice with one folder of kernels: "cold" finds it empty, "warm" finds what the first
+one left.  "on JAX" is the same program on the backend "jax".
+Times are seconds of processor time; "wall" are those that pass, which are compared where there are
+several threads: these wait for each other, awake.  "build" makes the net and its
 first values.  "plan" is what this thread takes in the ten steps to plan them, measured around what
 plans (:class:`Planning`): neither the steps' own work is in it nor compilers, which work beside
 them.  "compilers" are processes that were started, and other threads.  "pages" is what the system
@@ -459,6 +461,11 @@ def measured(
     return figures
 
 
+def compared_columns(args: argparse.Namespace) -> tuple[str, str, str]:
+    """The columns that are divided by torch's."""
+    return ("ten", "steady", "MiB") if args.threads == 1 else ("wall ten", "wall step", "MiB")
+
+
 def row(name: str, args: argparse.Namespace) -> list[str]:
     """The lines of a net."""
     best: dict[str, dict[str, float]] = {}
@@ -476,11 +483,12 @@ def row(name: str, args: argparse.Namespace) -> list[str]:
                 figures, known = found["figures"], best.get(contestant, found["figures"])
                 best[contestant] = {key: min(figures[key], known[key]) for key in COLUMNS}
     lines = []
+    compared = compared_columns(args)
     for contestant, figures in best.items():
         cells = "".join(f"{figures[key]:10.2f}" for key in COLUMNS[:-1]).replace("nan", "  -")
         ratios = ""
         if "torch" in best and contestant != "torch":
-            pairs = [(figures[key], best["torch"][key]) for key in ("ten", "steady", "MiB")]
+            pairs = [(figures[key], best["torch"][key]) for key in compared]
             ratios = "".join(f"{ours / theirs:8.2f}" for ours, theirs in pairs)
         lines.append(f"{name:<16}{contestant:<14}{cells}{figures['MiB']:10.0f}{ratios}")
     return lines
@@ -506,14 +514,17 @@ def main() -> None:
     lines = [
         f"{machine.description()}; threads: {args.threads}; load {machine.load():.1f}",
         "",
-        f"{'':<30}" + "".join(f"{each:>10}" for each in COLUMNS) + "   ten, steady, MiB by torch's",
+        f"{'':<30}"
+        + "".join(f"{each:>10}" for each in COLUMNS)
+        + f"   {', '.join(compared_columns(args))} by torch's",
     ]
     print("\n".join(lines), flush=True)
     for name in args.only:
         lines += row(name, args)
         print("\n".join(lines[-len(args.contestants) :]), flush=True)
     if args.write:
-        replace_part(Path(args.write), "large", block(lines))
+        part = "large" if args.threads == 1 else f"large, {args.threads} threads"
+        replace_part(Path(args.write), part, block(lines))
 
 
 if __name__ == "__main__":

@@ -316,6 +316,11 @@ def test_large_nets_are_measured_with_an_empty_folder_of_kernels_and_a_filled_on
     run("large.py", *few, "--write", page)
     lines = part(page.read_text(encoding="utf-8"), "large").splitlines()[-3:-1]
     assert [line.split()[:2] for line in lines] == [["unet", "cold"], ["unet", "warm"]]
+    few = ["--only", "unet", "--contestants", "warm", "--small", "--steady", 1, "--threads", 2]
+    run("large.py", *few, "--write", page)
+    text = page.read_text(encoding="utf-8")
+    assert "unet            warm" in part(text, "large, 2 threads")
+    assert part(text, "large").splitlines()[-3:-1] == lines
 
 
 def test_middle_nets_are_measured_on_numpy_alone_and_with_libraries(page):
