@@ -48,7 +48,6 @@ silu: Function = ONEFLOW(activation.silu)
 mish: Function = ONEFLOW(activation.mish)
 softsign: Function = ONEFLOW(activation.softsign)
 hardswish: Function = ONEFLOW(activation.hardswish)
-leaky_relu: Function = ONEFLOW(activation.leaky_relu)
 elu: Function = ONEFLOW(activation.elu)
 selu: Function = _WITHOUT_OPTIONS(
     activation.selu,
@@ -58,6 +57,20 @@ softplus: Function = ONEFLOW(activation.softplus)
 gumbel_softmax: Function = ONEFLOW(
     randomized.gumbel_softmax, order="input, tau, hard, dim", temperature="tau"
 )
+
+
+def leaky_relu(x: Tensor, alpha: float = 0.01, inplace: bool = False) -> Tensor:
+    """x where it is positive, alpha x elsewhere.
+
+    Args:
+        x: a tensor.
+        alpha: the slope below 0.
+        inplace: write the result to x.
+
+    >>> fluid.flow.nn.functional.leaky_relu(fluid.flow.tensor([-2.0, 2.0]), 0.5).tolist()
+    [-1.0, 2.0]
+    """
+    return _computed(x, inplace, lambda x: activation.leaky_relu(x, alpha))
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -71,7 +84,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> fluid.flow.nn.functional.celu(fluid.flow.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000], dtype=oneflow.float32)
     """
-    return _given(input, inplace, lambda x: activation.celu(x, alpha))
+    return _computed(input, inplace, lambda x: activation.celu(x, alpha))
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
@@ -84,7 +97,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     >>> fluid.flow.nn.functional.hardsigmoid(fluid.flow.tensor([-4.0, 0.0, 4.0])).tolist()
     [0.0, 0.5, 1.0]
     """
-    return _given(input, inplace, lambda x: activation.hardsigmoid(x, 1 / 6, 0.5))
+    return _computed(input, inplace, lambda x: activation.hardsigmoid(x, 1 / 6, 0.5))
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor:
@@ -98,7 +111,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tens
     >>> fluid.flow.nn.functional.hardshrink(fluid.flow.tensor([-0.3, 2.0])).tolist()
     [0.0, 2.0]
     """
-    return _given(input, inplace, lambda x: activation.hardshrink(x, lambd))
+    return _computed(input, inplace, lambda x: activation.hardshrink(x, lambd))
 
 
 def softshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor:
@@ -112,10 +125,10 @@ def softshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tens
     >>> fluid.flow.nn.functional.softshrink(fluid.flow.tensor([-0.3, 2.0])).tolist()
     [0.0, 1.5]
     """
-    return _given(input, inplace, lambda x: activation.softshrink(x, lambd))
+    return _computed(input, inplace, lambda x: activation.softshrink(x, lambd))
 
 
-def _given(input: Any, inplace: bool, function: Callable[[Any], Tensor]) -> Tensor:
+def _computed(input: Any, inplace: bool, function: Callable[[Any], Tensor]) -> Tensor:
     """What a function makes of a tensor, perhaps written to it."""
     return input.write(function) if inplace else function(input)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,11 @@ from . import algebra, arranging, elementary, functions, placing, shapes
 if TYPE_CHECKING:
     from ..functions.arguments import ArrayLike, Other
     from .tensor import Tensor
+
+
+def refilling(x: Any) -> AbstractContextManager[Any]:
+    """Around a write that leaves nothing of the old elements: a leaf takes it without a guard."""
+    return no_grad() if x.is_leaf else nullcontext()
 
 
 def _replaced(x: Any, change: Callable[[Any], Any]) -> Any:
@@ -112,6 +117,5 @@ class InPlace(Writing, results=False):
             given = src if isinstance(src, Operand) else old.results(np.asarray(src))
             return shaping.broadcast_to(cast(given, old.array.dtype), list(old.array.shape))
 
-        own: Any = self
-        with no_grad() if own.is_leaf else nullcontext():
+        with refilling(self):
             return self.write(copied)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..eager.mode import no_grad
 from ..eager.prepared import stream_guard, generator as streams
 from ..eager.writing import Writing
 from ..functions import creation, elementary, noise
@@ -34,6 +33,7 @@ from .filling import (
 from .placing import as_strided, erfinv, lgamma, nansum, nms
 from .comparing import allclose, eq, equal, ge, gt, isclose, le, lt, ne
 from .elementary import acosh, asinh, atanh, clamp_max, clamp_min, round
+from .inplace import refilling
 from . import devices, placing, shapes
 from . import elementary as own
 
@@ -261,8 +261,7 @@ class MoreMethods(Writing, results=False):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0) -> Tensor:  # type: ignore[override]
         """Draw all elements anew, normally distributed, in place."""
-        x: Any = self
-        with no_grad() if x.is_leaf else nullcontext():
+        with refilling(self):
             return super().normal_(mean, std)
 
     def uniform_(self, a: float = 0.0, b: float = 1.0) -> Tensor:  # type: ignore[override]
@@ -287,7 +286,7 @@ def _new(x: Any, lenient: Any, dtype: Any, device: Any, requires_grad: bool) -> 
 def _again(x: Any, drawn: Any) -> Any:
     """Write what was drawn to a tensor."""
     made: Any = x.results(np.asarray(drawn, x.array.dtype))
-    with no_grad() if x.is_leaf else nullcontext():
+    with refilling(x):
         return x.write(lambda old: made)
 
 

@@ -203,6 +203,7 @@ def test_functions_take_inplace_where_oneflow_does():
     x = flow.tensor([-1.0, 2.0])
     functional = nn.functional
     assert functional.relu6(x, inplace=True) is not x
-    names = ("celu", "hardsigmoid", "softshrink", "hardshrink")
+    assert functional.leaky_relu(x, alpha=0.5).tolist() == [-0.5, 2.0]
+    names = ("celu", "hardsigmoid", "leaky_relu", "softshrink", "hardshrink")
     for function in [getattr(functional, name) for name in names]:
         assert function(x) is not x and function(x, inplace=True) is x

@@ -42,13 +42,11 @@ class ReLU(FunctionModule):
     def __init__(self) -> None: ...
 
 
-class ReLU6(_InPlace, calls=F.relu6):
-    writes = False
+class ReLU6(_InPlace, calls=F.relu6): ...
 
 
 @from_fields
 class Hardtanh(FunctionModule, calls=F.hardtanh):
-    writes = False
     min_val: float = -1
     max_val: float = 1
     inplace: bool = False
@@ -59,16 +57,18 @@ class LeakyReLU(FunctionModule, calls=F.leaky_relu):
     negative_slope: float = 0.01
     inplace: bool = False
 
+    def forward(self, x: Tensor) -> Tensor:
+        """The result, perhaps written to the input."""
+        return F.leaky_relu(x, self._options["negative_slope"], self._inplace)
+
 
 @from_fields
 class ELU(FunctionModule, calls=F.elu):
-    writes = False
     alpha: float = 1.0
     inplace: bool = False
 
 
-class SELU(_InPlace, calls=F.selu):
-    writes = False
+class SELU(_InPlace, calls=F.selu): ...
 
 
 @from_fields
@@ -85,12 +85,10 @@ class GELU(_Unshown):
 class QuickGELU(FunctionModule, calls=F.quick_gelu): ...
 
 
-class SiLU(_InPlace, calls=F.silu):
-    writes = False
+class SiLU(_InPlace, calls=F.silu): ...
 
 
-class Mish(_InPlace, calls=F.mish):
-    writes = False
+class Mish(_InPlace, calls=F.mish): ...
 
 
 class Softplus(FunctionModule):
@@ -113,8 +111,7 @@ class LogSigmoid(FunctionModule, calls=F.logsigmoid): ...
 class Hardsigmoid(_InPlace, calls=F.hardsigmoid): ...
 
 
-class Hardswish(_InPlace, calls=F.hardswish):
-    writes = False
+class Hardswish(_InPlace, calls=F.hardswish): ...
 
 
 class Hardshrink(_Shrink, calls=F.hardshrink): ...

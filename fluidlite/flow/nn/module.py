@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
@@ -368,14 +369,12 @@ class FunctionModule(FunctionCaller, Module):
         self._options = given
 
     def forward(self, *inputs: Any, **named: Any) -> Any:
-        """What the function gives; with ``inplace`` written to the input."""
-        if self._inplace and self.writes:
-            (written,) = (*inputs, *named.values())
-            return written.write(lambda old: type(self).function(old, **self._options))
-        return type(self).function(*inputs, **named, **self._options)
+        """What the function gives; ``inplace`` is for those alone that take it."""
+        function, options = type(self).function, self._options
+        if self._inplace and "inplace" in inspect.signature(function).parameters:
+            options = {**options, "inplace": True}
+        return function(*inputs, **named, **options)
 
-    #: whether ``inplace`` is more than said: OneFlow computes some functions anew all the same
-    writes: ClassVar[bool] = True
     #: the options that ``repr`` shows; None for all
     shows: ClassVar[tuple[str, ...] | None] = None
 
