@@ -5,6 +5,7 @@ they wait until the system lets the last of them go on, which may take a hundred
 the work.  So plans time several threads against one, from time to time and when runs begin to take
 another time.  Where processors have other work they time a third way, if the library has it: its
 threads sleep as soon as they wait, so that a processor is free for the one that they wait for.
+Bits are those of as many threads that stay awake: where their number is fixed that is tried, too.
 
 They begin with the number that a plan like them has found best; where none has, with several, or
 with one where the processors have other work just then.
@@ -49,14 +50,18 @@ class ThreadTuner:
     Args:
         control: sets it.
         most: how many there may be on processors that have nothing else to do.
-        fixed: whether there are always as many, so that results are the same to the last bit.
+        fixed: whether there are always as many, so that results are the same to the last bit: they
+            are only tried asleep.
         asleep: the number that stands for as many threads as there may be, which sleep as soon as
             they wait; tried where processors have other work, too.  0 for no such way.
     """
 
     def __init__(self, control: ThreadPoolControl, most: int, fixed: bool, asleep: int = 0) -> None:
         self._control, self._most, self._asleep = control, most, asleep
-        self._fixed = fixed or most == 1
+        #: the numbers that are tried on processors that have nothing else to do
+        self._numbers = (most,) if fixed else (most, 1)
+        #: whether there is nothing to try
+        self._settled = most == 1 or (fixed and not asleep)
         self._begin_anew()
         #: seconds of a run by the number of threads, in the order of their last trials
         self._seconds: dict[int, float] = {}
@@ -67,8 +72,8 @@ class ThreadTuner:
         #: is called with what was found best, in the run that has shown it
         self.found: Callable[[int], None] | None = None
         self._told = 0  # what it was called with last, or was best before
-        begins_busy = not self._fixed and is_busy(most)
-        self._start(1 if begins_busy else most, LONG_TRIAL if begins_busy else 0.0)
+        begins_busy = not self._settled and is_busy(most)
+        self._start(self._numbers[-1] if begins_busy else most, LONG_TRIAL if begins_busy else 0.0)
 
     def _start(self, threads: int, least: float = 0.0) -> None:
         """Begin with a number of threads, tried for so many seconds."""
@@ -79,7 +84,7 @@ class ThreadTuner:
         """Begin with a number of threads that was best before; another one is tried after a while.
         Called before anything is run; one that cannot be is left.
         """
-        if not self._fixed and threads in (1, self._most):
+        if not self._settled and threads in self._numbers:
             self._told = threads
             self._start(threads)
 
@@ -93,7 +98,7 @@ class ThreadTuner:
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function gives, with some threads."""
         within, control = self._control.within, self._control
-        if self._fixed:
+        if self._settled:
             return within(control.threads, function, *arguments)
         if self._process != os.getpid():
             self._begin_anew()
@@ -127,10 +132,10 @@ class ThreadTuner:
             is_usual = self._usual / CHANGED < known < self._usual * CHANGED
             if not is_usual and now > self._soon:
                 self._rest = self._calm = min(2 * self._calm, LONGEST_CALM)
-                self._trial = self._next_trial()
+                self._try_another(known, now)
             elif now > self._next:
                 self._calm = FIRST_REST
-                self._trial = self._next_trial()
+                self._try_another(known, now)
             return 0
         trial.note(spent)
         if not trial.is_over(self._seconds.get(self._best)):
@@ -139,15 +144,14 @@ class ThreadTuner:
         self._seconds = others | {threads: trial.seconds}
         before, self._best = self._best, self._faster(threads)
         following = self._next_trial()
-        if not self._told and following.is_first:
+        if not self._told and following is not None and following.is_first:
             self._trial = following
             return 0
         is_sure = self._best == before or not self._told
         self._rest = min(2 * self._rest, REST) if self._best == before else FIRST_REST
-        self._usual, self._trial = self._seconds[self._best], None
-        self._soon = now + max(SHORTEST_REST, self._calm * trial.total)
-        self._next = now + max(SHORTEST_REST, self._rest * trial.total)
-        if self._best in (self._told, self._asleep) or not is_sure:
+        self._trial = None
+        self._wait(self._seconds[self._best], trial.total, now)
+        if self._best in (self._told, self._asleep) or not is_sure or len(self._numbers) == 1:
             return 0
         self._told = self._best
         return self._best
@@ -156,15 +160,33 @@ class ThreadTuner:
         """The best number so far, or one that was just tried."""
         return min(self._best, threads, key=lambda count: self._seconds[count])
 
-    def _next_trial(self) -> _Trial:
+    def _wait(self, usual: float, spent: float, now: float) -> None:
+        """Try nothing for a while.
+
+        Args:
+            usual: seconds that a run takes now.
+            spent: those of the last trial.
+            now: when it ended.
+        """
+        self._usual = usual
+        self._soon = now + max(SHORTEST_REST, self._calm * spent)
+        self._next = now + max(SHORTEST_REST, self._rest * spent)
+
+    def _try_another(self, usual: float, now: float) -> None:
+        """Begin a trial; where there is nothing else to try, wait as behind one."""
+        self._trial = self._next_trial()
+        if self._trial is None:
+            self._wait(usual, (WARM + RUNS) * usual, now)
+
+    def _next_trial(self) -> _Trial | None:
         """Of the numbers beside the best one so far, that whose trial was longest ago."""
         busy = is_busy(self._most, min(self._best, self._most))
-        numbers = [self._asleep] * bool(busy and self._asleep) + [self._most, 1]
+        numbers = (*([self._asleep] * bool(busy and self._asleep)), *self._numbers)
+        others = [each for each in numbers if each != self._best]
+        if not others:
+            return None
         tried = list(self._seconds)
-        other = min(
-            (each for each in numbers if each != self._best),
-            key=lambda each: tried.index(each) if each in tried else -1,
-        )
+        other = min(others, key=lambda each: tried.index(each) if each in tried else -1)
         return _Trial(other, other not in tried, LONG_TRIAL if busy else 0.0)
 
 

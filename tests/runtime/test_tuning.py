@@ -207,6 +207,29 @@ def test_a_number_that_is_said_is_kept(monkeypatch):
     assert set(clock.taken) == {2}
 
 
+def test_where_the_number_is_said_threads_are_tried_asleep_beside_other_work(monkeypatch):
+    clock, told = Clock(monkeypatch, one=0.1, two=2.0, four=1.0), []
+    crew = tuning.ThreadTuner(clock, 2, True, 4)
+    crew.found = told.append
+    crew.begin_with(1)
+    ran(crew, 100)
+    assert set(clock.taken) == {2}
+    clock.is_busy = True
+    ran(crew, 500)
+    assert set(clock.taken) == {2, 4} and clock.taken[-50:].count(4) >= 36
+    clock.is_busy, clock.seconds[4] = False, 9.0
+    ran(crew, 300)
+    assert clock.taken[-50:] == [2] * 50 and not told
+
+
+def test_other_work_is_looked_for_from_time_to_time_only(monkeypatch):
+    clock = Clock(monkeypatch, one=1.0, two=1.0)
+    asked = []
+    monkeypatch.setattr(tuning, "is_busy", lambda *_: asked.append(clock.now))
+    ran(tuning.ThreadTuner(clock, 2, True, 4), 1000)
+    assert 2 < len(asked) < 50
+
+
 def test_runs_at_once_have_the_same_number(monkeypatch):
     clock = Clock(monkeypatch, one=2.0, two=1.0)
     crew = tuning.ThreadTuner(clock, 2, False)
