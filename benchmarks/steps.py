@@ -37,6 +37,7 @@ from page import PAGE, replace_part
 from problems import FULL, Problem, problem
 
 HERE = Path(__file__).resolve().parent
+BESIDE = ("fluidlite", "fluidlite, oneDNN", "torch", "jax")  # contestants beside other work
 BY_HAND, REFERENCE = "NumPy by hand", "fluidlite"
 PATIENCE = 900  # seconds for one answer; some compile for minutes
 REST = 0.05  # seconds between turns, until threads that wait for work stop spinning
@@ -413,7 +414,7 @@ def arguments() -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--only", nargs="+", choices=list(FULL), default=list(FULL), help="which steps")
-    add("--contestants", nargs="+", choices=list(CONTESTANTS), default=list(CONTESTANTS))
+    add("--contestants", nargs="+", choices=list(CONTESTANTS), help="all; with --beside four")
     add("--rounds", type=int, default=5, help="turns of each contestant")
     add("--seconds", type=float, default=0.5, help="how long a turn is")
     add("--warmup", type=float, default=1.5, help="seconds of steps before the first turn")
@@ -430,6 +431,7 @@ def arguments() -> argparse.Namespace:
     add("--json", metavar="FILE", help="write figures and versions")
     add("--write", metavar="PAGE", nargs="?", const=str(PAGE), help="write the table to a page")
     args = parser.parse_args()
+    args.contestants = args.contestants or list(BESIDE if args.beside else CONTESTANTS)
     if args.rounds < 1 or args.steps < 1:
         parser.error("expected at least one round of one step")
     return args

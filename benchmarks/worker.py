@@ -24,6 +24,8 @@ from problems import BATCHES, Problem, problem
 
 STEPS_CHECKED = 3
 STEPS_WARMED = 3  # after every start, until plans are made
+PATIENCE = 30  # seconds for compilers that yield to other work
+PAUSE = 0.1  # between steps that wait for them
 
 
 class Worker:
@@ -71,7 +73,8 @@ class Worker:
 
     def run(self, seconds: float, most: int, warmup: float) -> dict[str, Any]:
         """Seconds of each step, from the first values on, until there are enough; before them,
-        steps of some seconds, until code is compiled.
+        steps of some seconds, until code is compiled.  A compiler that yields to the steps gets
+        pauses.
         """
         assert self._problem is not None
         step, feeds = self._step.step, self._problem.feeds
@@ -82,6 +85,11 @@ class Worker:
         while k < STEPS_WARMED or time.perf_counter() < end:
             step(feeds[k % BATCHES])
             k += 1
+        waits = getattr(self._step, "waits_for_kernels", bool)
+        end = time.perf_counter() + PATIENCE
+        while warmup and waits() and time.perf_counter() < end:
+            time.sleep(PAUSE)
+            step(feeds[k % BATCHES])
         self._step.load(self._problem.start)
         step(feeds[0])
         end = time.perf_counter() + seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -56,6 +57,13 @@ class Step:
             use_program_cache=True,
         )
         return fetched[0].item()
+
+    def waits_for_kernels(self) -> bool:
+        """Whether a compiler that yields to other work may still make kernels for the step."""
+        plan = getattr(self._exe, "plan", None)
+        if plan is None or self._prepared or os.environ.get("FLUIDLITE_KERNELS") != "auto":
+            return False
+        return ", native" not in plan(self._main, [self._loss]).source
 
     def planned(self) -> tuple[int, int] | None:
         """Bytes that all values of a step take, and those that its plan says it takes at the worst
