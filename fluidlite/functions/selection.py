@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -199,8 +200,13 @@ def _need_rank(arr: Any, indices: Any, axis: int) -> int:
 def _aligned(arr: Any, indices: Any, along: int) -> Any:
     shape = list(arr.array.shape)
     shape[along] = indices.array.shape[along]
-    same = -1 not in shape and list(indices.array.shape) == shape
-    return indices if same else broadcast_to(indices, shape)
+    return _stretched(indices, shape)
+
+
+def _stretched(x: Any, shape: Sequence[int]) -> Any:
+    """x in a shape that it broadcasts to: itself where it has that."""
+    same = -1 not in shape and x.array.shape == tuple(shape)
+    return x if same else broadcast_to(x, shape)
 
 
 def put_along_axis(
@@ -232,7 +238,7 @@ def put_along_axis(
     if broadcast:
         indices = _aligned(arr, indices, along)
     if isinstance(values, Operand):
-        source: Any = broadcast_to(values, indices.array.shape)
+        source: Any = _stretched(values, indices.array.shape)
     else:
         source = eager.fill_any_like(indices, value=values, dtype=as_dtype(arr.array.dtype))
     options = dict(Axis=along, Reduce=reduce, Include_self=include_self)
