@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..eager.engine import located
 from ..eager.recording import eager
@@ -14,7 +13,7 @@ from ..ground.spellings import Spelling
 from ..nn.functional import activation, randomized
 from .elementary import logsigmoid
 from .functions import log_softmax, relu, softmax
-from .spelling import ONEFLOW, in_oneflow
+from .spelling import ONEFLOW, WRITTEN_IF_ASKED, in_oneflow
 
 if TYPE_CHECKING:
     from .spelling import Function
@@ -57,80 +56,15 @@ softplus: Function = ONEFLOW(activation.softplus)
 gumbel_softmax: Function = ONEFLOW(
     randomized.gumbel_softmax, order="input, tau, hard, dim", temperature="tau"
 )
-
-
-def leaky_relu(x: Tensor, alpha: float = 0.01, inplace: bool = False) -> Tensor:
-    """x where it is positive, alpha x elsewhere.
-
-    Args:
-        x: a tensor.
-        alpha: the slope below 0.
-        inplace: write the result to x.
-
-    >>> fluid.flow.nn.functional.leaky_relu(fluid.flow.tensor([-2.0, 2.0]), 0.5).tolist()
-    [-1.0, 2.0]
-    """
-    return _computed(x, inplace, lambda x: activation.leaky_relu(x, alpha))
-
-
-def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x where it is positive, alpha * (exp(x / alpha) - 1) elsewhere.
-
-    Args:
-        input: a tensor.
-        alpha: how far below 0 results may be.
-        inplace: write the result to the input.
-
-    >>> fluid.flow.nn.functional.celu(fluid.flow.tensor([-1.0, 2.0]))
-    tensor([-0.6321,  2.0000], dtype=oneflow.float32)
-    """
-    return _computed(input, inplace, lambda x: activation.celu(x, alpha))
-
-
-def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """min(max(x / 6 + 1 / 2, 0), 1).
-
-    Args:
-        input: a tensor.
-        inplace: write the result to the input.
-
-    >>> fluid.flow.nn.functional.hardsigmoid(fluid.flow.tensor([-4.0, 0.0, 4.0])).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    return _computed(input, inplace, lambda x: activation.hardsigmoid(x, 1 / 6, 0.5))
-
-
-def hardshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor:
-    """x where it is beyond [-lambd, lambd], 0 elsewhere.
-
-    Args:
-        input: a tensor.
-        lambd: the bound.
-        inplace: write the result to the input.
-
-    >>> fluid.flow.nn.functional.hardshrink(fluid.flow.tensor([-0.3, 2.0])).tolist()
-    [0.0, 2.0]
-    """
-    return _computed(input, inplace, lambda x: activation.hardshrink(x, lambd))
-
-
-def softshrink(input: Tensor, lambd: float = 0.5, inplace: bool = False) -> Tensor:
-    """x moved by lambd towards 0; 0 in [-lambd, lambd].
-
-    Args:
-        input: a tensor.
-        lambd: the bound.
-        inplace: write the result to the input.
-
-    >>> fluid.flow.nn.functional.softshrink(fluid.flow.tensor([-0.3, 2.0])).tolist()
-    [0.0, 1.5]
-    """
-    return _computed(input, inplace, lambda x: activation.softshrink(x, lambd))
-
-
-def _computed(input: Any, inplace: bool, function: Callable[[Any], Tensor]) -> Tensor:
-    """What a function makes of a tensor, perhaps written to it."""
-    return input.write(function) if inplace else function(input)
+leaky_relu: Function = WRITTEN_IF_ASKED(activation.leaky_relu, x="x", negative_slope="alpha")
+celu: Function = WRITTEN_IF_ASKED(activation.celu)
+hardsigmoid: Function = WRITTEN_IF_ASKED(
+    activation.hardsigmoid,
+    doc="min(max(x / 6 + 1 / 2, 0), 1).",
+    fixed={"slope": 1 / 6, "offset": 0.5},
+)
+hardshrink: Function = WRITTEN_IF_ASKED(activation.hardshrink, threshold="lambd")
+softshrink: Function = WRITTEN_IF_ASKED(activation.softshrink, threshold="lambd")
 
 
 def quick_gelu(x: Tensor) -> Tensor:

@@ -29,11 +29,12 @@ def in_oneflow(example: str) -> str:
     return _SHAPE.sub(r"oneflow.Size(\1)", text)
 
 
-ONEFLOW = Spelling(
-    {"x": "input", "y": "other", "axis": "dim", "label": "target", "epsilon": "eps"},
-    without=["name"],
-    types={"TensorCore": "Tensor"},
-    examples=in_oneflow,
+_NAMES = {"x": "input", "y": "other", "axis": "dim", "label": "target", "epsilon": "eps"}
+_TYPES = {"TensorCore": "Tensor"}
+ONEFLOW = Spelling(_NAMES, without=["name"], types=_TYPES, examples=in_oneflow)
+#: the same of functions that write their results to the input where ``inplace`` is true
+WRITTEN_IF_ASKED = Spelling(
+    _NAMES, without=["name"], types=_TYPES, examples=in_oneflow, writes="write", asks="inplace"
 )
 
 

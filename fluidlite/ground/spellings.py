@@ -56,6 +56,8 @@ class Spelling:
         types: a type's name in annotations -> its name there.
         writes: the method of the first argument that takes a function, and writes what that makes
             of it in its place; or a function of both.  None where results are given.
+        asks: the parameter of results, False by default, that says whether they write; None where
+            they always do.
         examples: adapts the text of an example that calls the result.  None: examples are left
             out, and those of a spelling that writes call a method of the first argument.
 
@@ -70,6 +72,8 @@ class Spelling:
     >>> Spelling({"x": "self"}, writes="write")(doubled)(cell)
     >>> cell.value
     6
+    >>> Spelling({}, writes="write", asks="inplace")(doubled)(3)
+    6
     """
 
     def __init__(
@@ -78,12 +82,15 @@ class Spelling:
         without: Collection[str] = (),
         types: Mapping[str, str] | None = None,
         writes: str | Callable[[Any, Callable[[Any], Any]], Any] | None = None,
+        asks: str | None = None,
         examples: Callable[[str], str] | None = None,
     ) -> None:
         self._names = dict(names)
         self._without = frozenset(without)
         self._types = dict(types or {})
         self._writes = writes
+        self._asks = asks
+        self._always_writes = writes is not None and asks is None
         self._examples = examples
 
     def __call__(
@@ -140,6 +147,7 @@ class Spelling:
         new = {old: renamed.get(old, old) for old in parameters if old not in gone}
         taken = {new[old]: parameters[old] for old in new}
         taken.update({each: (default, True) for each, (default, _) in more.items()})
+        taken.update({self._asks: (False, False)} if self._asks else {})
         unknown = {*names, *fixed, *into} - {*parameters} | {*defaults} - {*taken}
         if unknown:
             raise TypeError(f"{plain.__name__} has no parameter {', '.join(sorted(unknown))}")
@@ -163,10 +171,11 @@ class Spelling:
             rest = "".join(f", {each}={each}" for each in [*places.values()][1:])
             by = self._writes
             to = f"p0.{by}(" if isinstance(by, str) else f"{_constant(by, constants)}(p0, "
-            call = f"{to}lambda p0{rest}: {call})"
+            asked = f" if {places[self._asks]} else {call}" if self._asks else ""
+            call = f"{to}lambda p0{rest}: {call}){asked}"
         sizes = len(placed), len(named), len(starred), len(constants)
         template = _template(*sizes, call)(*constants)
-        its_name = name or (plain.__name__ if self._writes is None else f"{plain.__name__}_")
+        its_name = name or f"{plain.__name__}{'_' if self._always_writes else ''}"
         code = template.__code__.replace(co_varnames=tuple(listed), co_name=its_name)
         around = sys._getframe(1)
         scope = around.f_globals if scope is None else scope
@@ -178,10 +187,13 @@ class Spelling:
         spelled.__defaults__ = tuple(last[n] for n in placed if last[n] is not _NONE) or None
         spelled.__kwdefaults__ = {n: last[n] for n in named if last[n] is not _NONE} or None
         spelled.__annotations__ = self._annotations(plain, new, listed, then)
-        untold = gone if self._writes is None else {*gone, next(iter(parameters))}
+        untold = {*gone, next(iter(parameters))} if self._always_writes else gone
         example = self._example(plain.__name__, its_name, renamed)
-        said = _documented(inner.__doc__, doc, renamed, untold, after and after.__doc__, example)
-        if self._writes is not None:
+        entries = _entries(after.__doc__)[1:] if after and after.__doc__ else []
+        if self._asks:
+            entries.append(f"{self._asks}: write the result to ``{listed[0]}``.")
+        said = _documented(inner.__doc__, doc, renamed, untold, entries, example)
+        if self._always_writes:
             said = said and re.sub(r"(?=;|\.?(\n\n|$)|\. )", ", in place", said, count=1)
         for word, other in (words or {}).items():
             said = said and said.replace(word, other)
@@ -214,6 +226,8 @@ class Spelling:
                 if then is tuple
                 else type_name or told["return"]
             )
+        if self._asks:
+            notes[self._asks] = "bool"
         for old, other in self._types.items():
             notes = {each: text.replace(old, other) for each, text in notes.items()}
         return {each: notes[each] for each in (*listed, "return") if each in notes}
@@ -412,7 +426,7 @@ def _documented(
     doc: str | None,
     renamed: Mapping[str, str],
     gone: Collection[str],
-    after: str | None,
+    more: Collection[str],
     example: Callable[[str], str],
 ) -> str | None:
     """The docstring with the new names: those of its arguments, and those in backticks.
@@ -422,7 +436,7 @@ def _documented(
         doc: texts that replace its prose and examples.
         renamed: a parameter's name -> its new one.
         gone: parameters that are not described.
-        after: the docstring of a function of the result.
+        more: what is said of further arguments.
         example: makes an example of the result from one of the function; empty: it is left out.
     """
     if text is None:  # Python drops docstrings under -OO
@@ -433,13 +447,21 @@ def _documented(
         own_prose, own, own_examples = _blocks(doc)
         prose, heads = own_prose or prose, {**heads, **own}
         examples = own_examples or examples
-    entries = re.split(r"\n    (?=\S)", heads.get("Args", ""))[1:]
-    lines = [_entry(entry, renamed, gone) for entry in entries]
-    if after:
-        lines += re.split(r"\n    (?=\S)", _blocks(after)[1].get("Args", ""))[2:]
+    lines = [_entry(entry, renamed, gone) for entry in _split(heads.get("Args", ""))]
+    lines += more
     heads["Args"] = "\n    ".join(["Args:", *filter(None, lines)])
     sections = [heads[each] for each in _HEADS if heads.get(each, "Args:") != "Args:"]
     return "\n\n".join([*(_ticked(each, renamed) for each in (*prose, *sections)), *examples])
+
+
+def _entries(text: str) -> list[str]:
+    """What a docstring says of each argument."""
+    return _split(_blocks(text)[1].get("Args", ""))
+
+
+def _split(section: str) -> list[str]:
+    """The entries of a section "Args"."""
+    return re.split(r"\n    (?=\S)", section)[1:]
 
 
 def _entry(text: str, renamed: Mapping[str, str], gone: Collection[str]) -> str:

@@ -124,3 +124,25 @@ def test_a_function_says_of_its_arguments_what_the_other_one_says():
 def test_a_function_of_any_arguments_gives_no_parameters():
     with pytest.raises(TypeError, match="anything takes any arguments"):
         parameters_of(anything)
+
+
+class Cell:
+    """What is written to."""
+
+    value = 3.0
+
+    def write(self, change):
+        self.value = change(self.value)
+
+
+def test_a_parameter_says_whether_results_are_written():
+    asked = Spelling({"x": "input"}, without=["name"], writes="write", asks="inplace")(scaled)
+    parameters = inspect.signature(asked).parameters
+    assert list(parameters) == ["input", "scale", "bias", "inplace", "exact"]
+    assert parameters["inplace"].default is False
+    assert asked.__name__ == "scaled" and "in place" not in asked.__doc__
+    assert "    exact: whether.\n    inplace: write the result to ``input``.\n" in asked.__doc__
+    assert asked(3.0, 1.0) == (3.0, None, True)
+    cell = Cell()
+    assert asked(cell, 5.0, inplace=True, exact=False) is None
+    assert cell.value == (15.0, None, False)
