@@ -175,3 +175,19 @@ def test_a_scheduler_of_your_own_says_what_its_state_has():
     plateau.state_keys()
     assert list(plateau.state_dict()) == plateau.keys
     assert plateau.get_lr() == 0.5
+
+
+def test_a_warm_up_may_lead_to_a_plateau_that_is_given_epochs_and_is_kept():
+    def warmed():
+        return lr.LinearWarmup(lr.ReduceOnPlateau(0.5, patience=0), 2, 0.0, 0.5)
+
+    rate, rates = warmed(), []
+    for _ in range(5):
+        rates.append(rate())
+        rate.step()
+    # paddle 2.6.2's; its epochs grow, so that the plateau sees no progress
+    assert rates == pytest.approx([0.0, 0.25, 0.5, 0.05, 0.005], rel=1e-12)
+    other = warmed()
+    other.set_state_dict(rate.state_dict())
+    assert other.state_dict() == rate.state_dict()
+    assert other.state_dict()["LinearWarmup_LR"]["last_epoch"] == 4

@@ -11,7 +11,7 @@ from ...errors import ArgumentError
 from ...ground.arguments import a_function, finite, numbers, positive, rising, within
 from ...ground.callsite import warn
 from ...schedules import FirstRate
-from .scheduler import Epochs, LRScheduler, scheduler
+from .scheduler import Epochs, LRScheduler, ReduceOnPlateau, scheduler
 
 
 @scheduler
@@ -145,7 +145,8 @@ class LinearWarmup(LRScheduler):
     """A rate that grows on a line from ``start_lr`` to ``end_lr``, and then is another one.
 
     Args:
-        learning_rate: what follows: a number, or a scheduler, whose epochs begin then.
+        learning_rate: what follows: a number, or a scheduler, whose epochs begin then;
+            ``ReduceOnPlateau`` is given their numbers.
         warmup_steps: how many epochs it grows.
         start_lr, end_lr: the first rate, and that after these epochs.
 
@@ -156,7 +157,7 @@ class LinearWarmup(LRScheduler):
     0.1
     """
 
-    learning_rate: float | LRScheduler
+    learning_rate: float | LRScheduler | ReduceOnPlateau
     warmup_steps: int
     start_lr: float
     end_lr: float
@@ -169,7 +170,7 @@ class LinearWarmup(LRScheduler):
             raise ArgumentError(
                 f"LinearWarmup: expected end_lr above {self.start_lr}, got {self.end_lr}"
             )
-        if not isinstance(self.learning_rate, LRScheduler):
+        if not isinstance(self.learning_rate, _SCHEDULERS):
             finite(self, "learning_rate", self.learning_rate)
         self._after, self.learning_rate = self.learning_rate, self.start_lr
         super().start()
@@ -178,20 +179,21 @@ class LinearWarmup(LRScheduler):
         epoch, after = self.last_epoch, self._after
         if epoch < self.warmup_steps:
             return float(schedules.line(self.start_lr, self.end_lr, epoch / self.warmup_steps))
-        if isinstance(after, LRScheduler):
+        if isinstance(after, _SCHEDULERS):
             after.step(epoch - self.warmup_steps)
             return after()
         return finite(self, "learning_rate", after)
 
     def state_dict(self) -> dict[str, Any]:
         after = self._after
-        more = {_AFTER: after.state_dict()} if isinstance(after, LRScheduler) else {}
+        more = {_AFTER: after.state_dict()} if isinstance(after, _SCHEDULERS) else {}
         return {**super().state_dict(), **more}
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         super().restore(kept)
-        if isinstance(self._after, LRScheduler) and _AFTER in kept:
+        if isinstance(self._after, _SCHEDULERS) and _AFTER in kept:
             self._after.set_state_dict(kept[_AFTER])
 
 
+_SCHEDULERS = LRScheduler, ReduceOnPlateau
 _AFTER = "LinearWarmup_LR"  # the key of what follows, as in paddle 2's states
