@@ -46,7 +46,9 @@ def dims_of(x: Any, axis: Axes) -> tuple[int, ...] | None:
     if axis is None:
         return None
     if isinstance(axis, Operand):
-        axis = axis.array.tolist()
+        axis = axis.array
+    if isinstance(axis, np.ndarray):
+        axis = axis.tolist()
     listed = list(axis) if isinstance(axis, (list, tuple, range)) else [axis]
     ndim = x.array.ndim
     dims = integers_of(listed, f"axis to be an integer or a list of them, got {axis!r}")

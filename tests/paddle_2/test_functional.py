@@ -25,6 +25,13 @@ def test_padding_may_go_on_at_the_other_end():
         F.pad(x, [1, 1, 1, 1], "foo")
 
 
+def test_dimensions_may_be_an_array():
+    x = paddle.arange(6.0).reshape([2, 3])
+    assert x.sum(axis=np.array([1])).tolist() == [3.0, 12.0]
+    assert float(paddle.mean(x, axis=np.array([0, 1]))) == 2.5
+    assert paddle.max(x, np.array([0]), keepdim=True).tolist() == [[3.0, 4.0, 5.0]]
+
+
 def test_sizes_may_be_fractions_and_factors_tensors():
     x = paddle.arange(16.0).reshape([1, 1, 4, 4])
     whole = F.interpolate(x, [8, 6], mode="bilinear").numpy()
