@@ -77,7 +77,7 @@ class BatchMaker(Described):
         self._timeout = timeout
         self.collate_fn: Any = collate_fn or default_collate_fn
         self._init, self._shared = worker_init_fn, use_shared_memory
-        self._buffered = use_buffer_reader
+        self.use_buffer_reader = use_buffer_reader
         self.prefetch_factor: int = integer(self, "prefetch_factor", prefetch_factor)
         self._stays, self._shares_streams = bool(persistent_workers), shares_streams
         self._pool: WorkerPool | None = None  # where processes stay
@@ -99,12 +99,14 @@ class BatchMaker(Described):
                 f"DataLoader: expected batch_sampler to give lists of numbers, as a BatchSampler "
                 f"does, got {batch_sampler!r:.60}"
             )
-        self.batch_size: int = integer(self, "batch_size", batch_size)
+        self._size: int = integer(self, "batch_size", batch_size)
+        #: None where a sampler makes the batches
+        self.batch_size: int | None = None if batch_sampler is not None else self._size
         if batch_sampler is None and not self._in_order:
             batch_sampler = BatchSampler(
                 indices=range(len(cast("Sized", dataset))),
                 shuffle=bool(shuffle),
-                batch_size=self.batch_size,
+                batch_size=self._size,
                 drop_last=bool(drop_last),
             )
         self.batch_sampler: Any = batch_sampler
@@ -124,14 +126,14 @@ class BatchMaker(Described):
         self._turn += 1
         if self.num_workers and not self._falls_back():
             return closing(self._by_processes())
-        if self._buffered:
+        if self.use_buffer_reader:
             return closing(Ahead(self._here, _BUFFERED, self.what))
         return closing(self._here())
 
     def _here(self) -> Iterator[Any]:
         """Batches that are made in this process."""
         if self._in_order:
-            yield from _lists(self.dataset, self.batch_size, self.drop_last, self.collate_fn)
+            yield from _lists(self.dataset, self._size, self.drop_last, self.collate_fn)
             return
         for numbers in self.batch_sampler:
             yield self.collate_fn([self.dataset[number] for number in numbers])
@@ -154,9 +156,7 @@ class BatchMaker(Described):
     def _job(self) -> Any:
         if not self._in_order:
             return Fetch(self.dataset, self.collate_fn, self._init)
-        return Stream(
-            _Lists(self.dataset, self.batch_size, self.drop_last, self.collate_fn), self._init
-        )
+        return Stream(_Lists(self.dataset, self._size, self.drop_last, self.collate_fn), self._init)
 
     def _falls_back(self) -> bool:
         """Whether processes cannot be used; says so once."""

@@ -271,3 +271,24 @@ def test_modules_of_loaders_stand_where_paddle_wrote_them():
     assert batch["a"].tolist() == [1, 3] and batch["b"][0].tolist() == [2.0, 4.0]
     assert paddle.io.dataloader.worker.get_worker_info() is None
     assert "dataloader" not in paddle.io.__all__
+
+
+@pytest.mark.parametrize(
+    "data, options, expected",
+    [
+        (Pairs(), {"batch_size": 2}, (2, True, 2, 0, False)),
+        (Pairs(), {"batch_size": None}, (None, True, 2, 0, False)),
+        (
+            Pairs(),
+            {"batch_sampler": BatchSampler(Pairs(), batch_size=3)},
+            (None, True, 2, 0, False),
+        ),
+        (Pairs(), {"batch_size": 4, "shuffle": True, "drop_last": True}, (4, True, 2, 0, True)),
+        (*(Pairs(), {"use_buffer_reader": False, "prefetch_factor": 5}), (1, False, 5, 0, False)),
+        (Stream(3), {"batch_size": 2}, (2, True, 2, 1, False)),
+    ],
+)
+def test_a_loader_tells_what_it_was_made_with(data, options, expected):
+    loader = DataLoader(data, **options)
+    names = ("batch_size", "use_buffer_reader", "prefetch_factor", "dataset_kind", "drop_last")
+    assert tuple(getattr(loader, name) for name in names) == expected

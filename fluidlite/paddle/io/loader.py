@@ -88,6 +88,7 @@ class DataLoader(BatchMaker):
         alone = batch_size is None and batch_sampler is None
         numbers, size = batch_sampler, 1 if batch_size is None else batch_size
         source: Any = dataset
+        told = None if alone or batch_sampler is not None else size, drop_last
         if numbers is None and not in_order:
             numbers = BatchSampler(
                 source, shuffle=bool(shuffle), batch_size=size, drop_last=bool(drop_last)
@@ -111,6 +112,9 @@ class DataLoader(BatchMaker):
             persistent_workers,
             shares_streams=True,
         )
+        self.batch_size, self.drop_last = told
+        #: 1 where the data set gives its samples in an order of its own
+        self.dataset_kind = int(in_order)
         self.return_list = return_list
         self.feed_list = feed_list
         self._places = 1 if isinstance(places, str) else place_count("DataLoader", places)
