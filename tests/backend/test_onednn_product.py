@@ -2,9 +2,11 @@
 
 import re
 
+import numpy as np
 import pytest
 from backend.agreement import agree, fed, gradients, needs_library
 
+import fluidlite as fluid
 from fluidlite import layers, paddle
 from fluidlite.backend.onednn import product
 
@@ -81,6 +83,24 @@ def test_a_large_product_may_have_one_row_in_a_matrix(monkeypatch, transpose_x, 
         return [layers.matmul(x, y, transpose_x, transpose_y)], feed | more
 
     assert "oneDNN" in agree(monkeypatch, outer)
+
+
+@pytest.mark.parametrize("transpose_x", [False, True])
+@pytest.mark.parametrize("transpose_y", [False, True])
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_large_product_may_read_windows_that_slide(monkeypatch, transpose_x, transpose_y, step):
+    monkeypatch.setattr(product, "LARGE_PLAIN", 1)
+    monkeypatch.setattr(product, "LARGE_TURNED", 1)
+
+    def square():
+        feed = {}
+        for name in ("x", "y"):
+            numbers = np.random.default_rng(7).normal(size=70).astype("float32")
+            feed[name] = np.lib.stride_tricks.sliding_window_view(numbers, 16)[: 16 * step : step]
+        x, y = (fluid.data(name, [16, 16]) for name in feed)
+        return [layers.matmul(x, y, transpose_x, transpose_y)], feed
+
+    assert "oneDNN" in agree(monkeypatch, square)
 
 
 @pytest.mark.parametrize("transpose_x", [False, True])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,6 +94,12 @@ def _read(form: Form) -> tuple[bytes, int]:
     return (b"N", max(down, columns)) if across == 1 else (b"T", max(across, rows))
 
 
+def _overlap(sizes: Sequence[int], steps: Sequence[int]) -> bool:
+    """Whether rows begin within others, as those of windows do that slide."""
+    along = sorted((step, size) for step, size in zip(steps, sizes) if size > 1)
+    return any(step < last * size for (last, size), (step, _) in pairwise(along))
+
+
 class Way(NamedTuple):
     """How operands are multiplied that lie in one way."""
 
@@ -163,7 +170,7 @@ class ProductGeometry:
         else:
             steps = tuple(step // ITEM for step in strides)
             odd = any(step % ITEM or step <= 0 for step in strides)
-            if odd or 1 not in steps[-2:] or not self._is_own[place]:
+            if odd or 1 not in steps[-2:] or not self._is_own[place] or _overlap(sizes, steps):
                 return None
         if self._turned[place]:
             steps = (*steps[:-2], steps[-1], steps[-2])
