@@ -167,6 +167,22 @@ def test_dropout_drops_in_training_alone():
     np.testing.assert_array_equal(a(x).numpy(), a(x).numpy())
 
 
+def test_dropout_and_batch_norm_do_as_scripts_change_them():
+    drop, x = dygraph.Dropout(0.5), layers.ones([20], "float32")
+    drop._dropout_prob = 0.0
+    assert drop(x).numpy().tolist() == [1.0] * 20
+    drop._dropout_prob, drop._dropout_implementation = 0.5, "upscale_in_train"
+    assert {*drop(x).numpy().tolist()} == {0.0, 2.0}
+    norm, rows = dygraph.BatchNorm(2), np.arange(8, dtype="float32").reshape(4, 2)
+    norm._momentum = 0.0
+    norm(dygraph.to_variable(rows))
+    assert norm._mean.numpy().tolist() == [3.0, 4.0]  # as 1.8.5
+    assert norm._variance.numpy().tolist() == [5.0, 5.0]
+    norm._use_global_stats, norm._epsilon, norm._act = True, 4.0, "relu"
+    expected = np.maximum(rows - [3.0, 4.0], 0) / 3
+    np.testing.assert_allclose(norm(dygraph.to_variable(rows)).numpy(), expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("arguments", [{}, {"sampler": "log_uniform"}, {"custom": True}])
 def test_nce_learns(arguments):
     if arguments.pop("custom", False):

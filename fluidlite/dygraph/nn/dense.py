@@ -132,7 +132,6 @@ class Embedding(Layer):
         return f"{self._size}"
 
 
-@remembers_arguments(_dropout_prob=lambda self, given: given["p"])
 class Dropout(Layer):
     """The input with random elements set to 0 while the layer trains:
     :func:`~fluidlite.layers.dropout`.
@@ -161,24 +160,25 @@ class Dropout(Layer):
         super().__init__()
         if not 0 <= p <= 1:
             raise ArgumentError(f"expected a probability p in [0, 1], got {p!r:.60}")
-        self._p = p
+        # names of fluid 1.8, whose scripts change them between steps
+        self._dropout_prob = p
         self._seed = seed
-        self._implementation = dropout_implementation
+        self._dropout_implementation = dropout_implementation
         self._is_test = is_test
 
     def forward(self, input: Variable) -> Variable:
         """The input with random elements set to 0."""
         return dropout(
             input,
-            self._p,
+            self._dropout_prob,
             is_test=not self.training or (self._is_test and isinstance(input, Variable)),
             seed=self._seed,
             name=self._full_name,
-            dropout_implementation=self._implementation,
+            dropout_implementation=self._dropout_implementation,
         )
 
     def extra_repr(self) -> str:
-        return f"{self._p}"
+        return f"{self._dropout_prob}"
 
 
 @remembers_arguments(_alpha_shape=lambda self, given: list(self.weight.shape))

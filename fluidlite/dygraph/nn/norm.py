@@ -56,6 +56,10 @@ _spectral_norm: Callable[..., Variable] = operator_layer(
 )
 
 
+#: arguments of a batch norm that its operator has, too
+_KEPT = ("momentum", "epsilon", "data_layout", "use_global_stats", "trainable_statistics")
+
+
 @remembers_arguments(_fuse_with_relu=lambda self, given: False)
 @_NORMS
 @from_fields
@@ -100,14 +104,14 @@ class BatchNorm(BatchNormFields, Layer):
             made.stop_gradient = True
             setattr(self, place, made)
         self._act, self._is_test = given["act"], given["is_test"]
-        kept = ("momentum", "epsilon", "data_layout", "use_global_stats", "trainable_statistics")
-        self._attrs = {name: given[name] for name in kept}
+        for name in _KEPT:  # scripts change them between steps
+            setattr(self, f"_{name}", given[name])
 
     def forward(self, input: Variable) -> Variable:
         """The normalised input."""
-        tested = not self.training and not self._attrs["trainable_statistics"]
-        in_program = self._is_test and isinstance(input, Variable)
-        attrs = {**self._attrs, "is_test": tested or in_program}
+        attrs = {name: getattr(self, f"_{name}") for name in _KEPT}
+        tested = not self.training and not attrs["trainable_statistics"]
+        attrs["is_test"] = tested or (self._is_test and isinstance(input, Variable))
         parameters = {
             "Scale": self.weight,
             "Bias": self.bias,
