@@ -50,7 +50,7 @@ def one(name: str, small: bool, patience: float) -> None:
         now = time.perf_counter()
         first = first or now - begin
         ten = now - begin - looked if turn == STEPS else ten
-        if not native and ", native" in exe.plan(main, [loss]).source:
+        if not native and programs.has_kernels(exe, main, loss):
             native, steps = now - begin - looked, turn
         looked += time.perf_counter() - now  # which no training does
     later = []

@@ -31,6 +31,11 @@ def build(
     return main, startup, loss
 
 
+def has_kernels(exe: Any, main: Any, loss: Any) -> bool:
+    """Whether fluidlite's plan of a step has generated kernels by now."""
+    return ", native" in exe.plan(main, [loss]).source
+
+
 def _optimizer(fluid: Any, problem: Problem) -> Any:
     if problem.name in ("fit_a_line", "word2vec"):
         return fluid.optimizer.SGD(problem.rate)

@@ -85,7 +85,7 @@ class Worker:
         while k < STEPS_WARMED or time.perf_counter() < end:
             step(feeds[k % BATCHES])
             k += 1
-        waits = getattr(self._step, "waits_for_kernels", bool)
+        waits = getattr(self._step, "waits_for_kernels", lambda: False)
         end = time.perf_counter() + PATIENCE
         while warmup and waits() and time.perf_counter() < end:
             time.sleep(PAUSE)

@@ -59,11 +59,13 @@ class Step:
         return fetched[0].item()
 
     def waits_for_kernels(self) -> bool:
-        """Whether a compiler that yields to other work may still make kernels for the step."""
-        plan = getattr(self._exe, "plan", None)
-        if plan is None or self._prepared or os.environ.get("FLUIDLITE_KERNELS") != "auto":
+        """Whether a compiler that yields to other work may still make kernels for the step.
+
+        A prepared step finds those of the contestant that is timed before it.
+        """
+        if self._prepared or os.environ.get("FLUIDLITE_KERNELS") != "auto":
             return False
-        return ", native" not in plan(self._main, [self._loss]).source
+        return not programs.has_kernels(self._exe, self._main, self._loss)
 
     def planned(self) -> tuple[int, int] | None:
         """Bytes that all values of a step take, and those that its plan says it takes at the worst
