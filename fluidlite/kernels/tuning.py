@@ -151,7 +151,8 @@ class ThreadTuner:
         self._rest = min(2 * self._rest, REST) if self._best == before else FIRST_REST
         self._trial = None
         self._wait(self._seconds[self._best], trial.total, now)
-        if self._best in (self._told, self._asleep) or not is_sure or len(self._numbers) == 1:
+        is_news = self._best not in (self._told, self._asleep) and len(self._numbers) > 1
+        if not (is_sure and is_news):
             return 0
         self._told = self._best
         return self._best
