@@ -12,7 +12,7 @@ from ..ground.values import LoDTensor
 from ..opdef.operand import Operand
 
 #: one dimension or several; None for all
-Axes = int | Sequence[int] | None
+Axes = int | Sequence[int] | np.ndarray[Any, Any] | None
 #: one integer for all dimensions, or one for each
 Integers = int | Sequence[int]
 #: integers, of which a program may compute some
