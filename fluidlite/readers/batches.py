@@ -103,13 +103,15 @@ class BatchMaker(Described):
         #: None where a sampler makes the batches
         self.batch_size: int | None = None if batch_sampler is not None else self._size
         if batch_sampler is None and not self._in_order:
-            batch_sampler = BatchSampler(
-                indices=range(len(cast("Sized", dataset))),
-                shuffle=bool(shuffle),
-                batch_size=self._size,
-                drop_last=bool(drop_last),
-            )
+            batch_sampler = self._sampled(bool(shuffle), self._size, bool(drop_last))
         self.batch_sampler: Any = batch_sampler
+
+    def _sampled(self, shuffle: bool, batch_size: int, drop_last: bool) -> Iterable[Sequence[int]]:
+        """Numbers of the samples of each batch, where nobody gives them."""
+        numbers = range(len(cast("Sized", self.dataset)))
+        return BatchSampler(
+            indices=numbers, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last
+        )
 
     def __len__(self) -> int:
         if self._in_order:

@@ -16,7 +16,7 @@ from ...ground.values import LoDTensor
 from ...readers import loader
 from ...readers.batches import BatchMaker
 from ...readers.collation import Single
-from ...readers.datasets import IterableDataset, Samples
+from ...readers.datasets import Samples
 from ...readers.delivery import place_count
 from ...readers.generator import GeneratorLoader
 from ...readers.worker_info import introduced
@@ -33,7 +33,7 @@ class DataLoader(BatchMaker):
 
     Args:
         dataset: has samples by number and a length; or gives samples in order, as an
-            :class:`IterableDataset` does.
+            ``IterableDataset`` does.
         feed_list: variables that are fed, or their names; they name the fields in static mode.
         places: a place or a list of them: in static mode, each step has a batch for each.
         return_list: in static mode: give fields in their order; False: dictionaries by the names of
@@ -84,22 +84,13 @@ class DataLoader(BatchMaker):
     ) -> None:
         if not (return_list or in_dynamic_mode() or feed_list):
             raise ArgumentError("DataLoader: expected feed_list with return_list=False")
-        in_order = isinstance(dataset, IterableDataset) or not hasattr(dataset, "__getitem__")
         alone = batch_size is None and batch_sampler is None
-        numbers, size = batch_sampler, 1 if batch_size is None else batch_size
-        source: Any = dataset
-        told = None if alone or batch_sampler is not None else size, drop_last
-        if numbers is None and not in_order:
-            numbers = BatchSampler(
-                source, shuffle=bool(shuffle), batch_size=size, drop_last=bool(drop_last)
-            )
-            size, shuffle, drop_last = 1, False, False
         collate: Any = Single(collate_fn or as_arrays) if alone else collate_fn or collated
         begins = introduced(dataset, num_workers, worker_init_fn)
         super().__init__(
             dataset,
-            numbers,
-            size,
+            batch_sampler,
+            1 if batch_size is None else batch_size,
             shuffle,
             drop_last,
             collate,
@@ -112,12 +103,18 @@ class DataLoader(BatchMaker):
             persistent_workers,
             shares_streams=True,
         )
-        self.batch_size, self.drop_last = told
+        if alone:
+            self.batch_size = None
         #: 1 where the data set gives its samples in an order of its own
-        self.dataset_kind = int(in_order)
+        self.dataset_kind: int = int(self._in_order)
         self.return_list = return_list
         self.feed_list = feed_list
         self._places = 1 if isinstance(places, str) else place_count("DataLoader", places)
+
+    def _sampled(self, shuffle: bool, batch_size: int, drop_last: bool) -> BatchSampler:
+        return BatchSampler(
+            self.dataset, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last
+        )
 
     def __call__(self) -> Iterator[Any]:
         return iter(self)
