@@ -207,3 +207,15 @@ def test_a_state_of_another_kind_changes_nothing():
     with pytest.raises(errors.ArgumentError, match="expected lr from 0"):
         o.load_state_dict(state)
     assert o.param_groups[0]["lr"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW"])
+def test_fused_steps_are_the_same_steps(name):
+    weights = [weight(1.0, -2.0), weight(1.0, -2.0)]
+    for w, fused in zip(weights, (False, True)):
+        optimizer = OPTIM[name]([w], lr=0.1, weight_decay=0.1, fused=fused)
+        for _ in range(3):
+            optimizer.zero_grad()
+            (w * w * w).sum().backward()
+            optimizer.step()
+    assert weights[0].tolist() == weights[1].tolist() != [1.0, -2.0]

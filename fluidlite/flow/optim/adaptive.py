@@ -49,6 +49,7 @@ class Adam(_OfMoments):
 
     amsgrad: bool = False
     do_bias_correction: bool = True
+    fused: bool = False
     decays_gradients = True
 
     def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
@@ -66,6 +67,7 @@ class AdamW(_OfMoments):
 
     amsgrad: bool = False
     do_bias_correction: bool = True
+    fused: bool = False
 
     def updated(self, array: Array, gradient: Array, group: Options, kept: Arrays) -> Array:
         smaller = array * (1 - group["lr"] * group["weight_decay"])

@@ -40,6 +40,7 @@ class SGD(Optimizer):
     weight_decay: float = 0.0
     nesterov: bool = False
     maximize: bool = False
+    fused: bool = False
     decays_gradients = True
 
     def begin(self, given: dict[str, Any]) -> None:

@@ -33,6 +33,7 @@ OPTIMIZERS = Family(
         "amsgrad": "divide by the root of the largest mean of squares so far.",
         "do_bias_correction": "make up for means that begin with 0.",
         "maximize": "go with the gradient.",
+        "fused": "changes nothing: there is no kernel for all parameters at once.",
     },
     example="""
     >>> weight = fluid.flow.nn.Parameter(fluid.flow.ones(1))
