@@ -60,7 +60,7 @@ def _with_gradients(parameters: Any) -> list[tuple[Tensor, Tensor]]:
 def clip_grad_norm_(
     parameters: Iterable[Tensor] | Tensor,
     max_norm: float,
-    norm_type: float = 2.0,
+    norm_type: float | str = 2.0,
     error_if_nonfinite: bool = False,
 ) -> Tensor:
     """Scale the gradients of tensors by one number when their norm together is larger than
@@ -69,7 +69,7 @@ def clip_grad_norm_(
     Args:
         parameters: tensors; those without a gradient are left out.
         max_norm: the largest norm.
-        norm_type: which norm: a number of at least 0, or infinity.
+        norm_type: which norm: a number of at least 0, or infinity; may be a text (``"inf"``).
         error_if_nonfinite: refuse gradients whose norm is no number, or infinite.
 
     Returns:
@@ -84,13 +84,17 @@ def clip_grad_norm_(
     >>> float(fluid.nn.utils.clip_grad_norm_([w], 1.0)), w.grad.numpy().round(3).tolist()
     (5.0, [0.6000000238418579, 0.800000011920929])
     """
-    if isinstance(norm_type, str) or not norm_type >= 0:
+    try:
+        kind = float(norm_type)
+    except (TypeError, ValueError):
+        kind = -1.0
+    if not kind >= 0:
         raise ArgumentError(f"expected norm_type of at least 0, got {norm_type!r}")
     listed = [parameters] if isinstance(parameters, TensorCore) else list(parameters)
     pairs = _with_gradients(listed)
     gradients = [grad for _, grad in pairs]
-    norms = [np.linalg.norm(g.array.reshape(-1).astype("float64"), norm_type) for g in gradients]
-    whole = float(np.linalg.norm(norms, norm_type)) if norms else 0.0
+    norms = [np.linalg.norm(g.array.reshape(-1).astype("float64"), kind) for g in gradients]
+    whole = float(np.linalg.norm(norms, kind)) if norms else 0.0
     if error_if_nonfinite and not np.isfinite(whole):
         raise NonFiniteError(f"expected gradients with a finite norm, got {whole}")
     factor = min(float(max_norm) / (whole + 1e-6), 1.0)

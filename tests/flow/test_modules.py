@@ -266,3 +266,12 @@ def test_convolutions_show_what_their_padding_comes_to():
     assert shown == "Conv2d(1, 2, kernel_size=(3, 5), stride=(1, 1), padding=[1, 2])"
     assert repr(nn.Conv1d(1, 2, 3, padding="valid")).endswith("stride=(1,), padding=[0])")
     assert repr(nn.Hardtanh()) == "Hardtanh(min_val=-1, max_val=1)"
+
+
+def test_the_kind_of_a_norm_may_be_a_text():
+    w = flow.ones(2, requires_grad=True)
+    (w * flow.tensor([3.0, -4.0])).sum().backward()
+    assert nn.utils.clip_grad_norm_([w], 2.0, norm_type="inf").item() == 4.0
+    assert np.allclose(w.grad.numpy(), [1.5, -2.0])
+    with pytest.raises(errors.ArgumentError, match="norm_type of at least 0, got 'most'"):
+        nn.utils.clip_grad_norm_([w], 2.0, norm_type="most")
