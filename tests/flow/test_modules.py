@@ -275,3 +275,10 @@ def test_the_kind_of_a_norm_may_be_a_text():
     assert np.allclose(w.grad.numpy(), [1.5, -2.0])
     with pytest.raises(errors.ArgumentError, match="norm_type of at least 0, got 'most'"):
         nn.utils.clip_grad_norm_([w], 2.0, norm_type="most")
+
+
+def test_names_that_did_not_fit_keep_their_order():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 3))
+    state = {"z": flow.ones(1), "0.weight": flow.ones(2, 2), "a": flow.ones(1)}
+    missing, unknown = net.load_state_dict(state, strict=False)
+    assert missing == ["0.bias", "1.weight", "1.bias"] and unknown == ["z", "a"]

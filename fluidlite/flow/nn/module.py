@@ -232,7 +232,8 @@ class Module(CommonModule):
             ShapeError: a tensor has another shape.
         """
         own = self.state_dict()
-        missing, unknown = own.keys() - state_dict.keys(), state_dict.keys() - own.keys()
+        missing = [name for name in own if name not in state_dict]
+        unknown = [name for name in state_dict if name not in own]
         if strict and (missing or unknown):
             lacks = [f"the state lacks {sorted(missing)}"] if missing else []
             extra = [f"the module has no place for {sorted(unknown)}"] if unknown else []
@@ -250,7 +251,7 @@ class Module(CommonModule):
                 )
         for _, tensor, value in fitting:
             tensor.set_value(value if isinstance(value, TensorCore) else Tensor.results(value))
-        return LoadedKeys(sorted(missing), sorted(unknown))
+        return LoadedKeys(missing, unknown)
 
     # -- all of it at once -------------------------------------------------------------------------
 
