@@ -93,3 +93,11 @@ def test_dropout_is_between_layers_and_in_training():
 def test_what_does_not_fit_is_refused(call, says):
     with pytest.raises(errors.FluidError, match=says):
         call()
+
+
+def test_all_weights_are_listed_by_layer_and_direction():
+    net = flow.nn.LSTM(3, 4, num_layers=2, bidirectional=True, proj_size=2)
+    listed = net.all_weights
+    assert [len(weights) for weights in listed] == [5] * 4
+    assert listed[1][0] is net.weight_ih_l0_reverse and listed[2][4] is net.weight_hr_l1
+    assert [w.shape[0] for w in flow.nn.GRU(3, 4, bias=False).all_weights[0]] == [12, 12]

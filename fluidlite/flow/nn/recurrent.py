@@ -202,6 +202,13 @@ class _Along(StackedCells, _Recurrent):
         self._take(given)
         self.make_cells(self.num_layers, self.bidirectional, given)
 
+    @property
+    def all_weights(self) -> list[list[Any]]:
+        """The weights of each layer and direction."""
+        first = "weight_ih"
+        endings = [n.removeprefix(first) for n in self.own_parameters if n.startswith(first)]
+        return [[w for w in self.weights(ending) if w is not None] for ending in endings]
+
     def forward(self, input: Any, hx: Any = None) -> Any:
         """The outputs of the last layer, and the states of all layers behind the last step.
 
