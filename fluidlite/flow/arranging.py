@@ -413,7 +413,10 @@ def index_add(
     >>> fluid.flow.index_add(x, 0, y, fluid.flow.tensor([10.0, 20.0])).tolist()
     [31.0, 2.0]
     """
-    return counting.index_add(input, index, dim, source if alpha == 1 else source * alpha)
+    added = source if alpha == 1 else source * alpha
+    if input.dtype.is_float and added.dtype != input.dtype:
+        added = elementary.cast(added, input.dtype)
+    return counting.index_add(input, index, dim, added)
 
 
 @overload

@@ -167,8 +167,6 @@ def test_what_fits_no_module_is_refused():
         nn.Conv2d(3, 4, 2, groups=2)
     with pytest.raises(ArgumentError, match="no padding_mode"):
         nn.Conv2d(2, 2, 2, padding_mode="mirror")
-    with pytest.raises(ShapeError, match="more than one element"):
-        nn.BatchNorm1d(2)(flow.ones(1, 2))
     with pytest.raises(ShapeError, match="expected 4 dimensions"):
         nn.BatchNorm2d(2)(flow.ones(4, 2))
     with pytest.raises(ArgumentError, match=r"call super\(\).__init__\(\)"):
@@ -207,3 +205,61 @@ def test_functions_take_inplace_where_oneflow_does():
     names = ("celu", "hardsigmoid", "leaky_relu", "softshrink", "hardshrink")
     for function in [getattr(functional, name) for name in names]:
         assert function(x) is not x and function(x, inplace=True) is x
+
+
+def _at(kind, values):
+    return flow.tensor(values, dtype=getattr(flow, kind))
+
+
+@pytest.mark.parametrize("of_input, of_weights", [("float64", "float32"), ("float32", "float64")])
+@pytest.mark.parametrize(
+    "kind, sizes", [("LayerNorm", [3]), ("GroupNorm", [1, 3]), ("BatchNorm1d", [3])]
+)
+def test_a_norm_may_have_weights_of_another_element_type(kind, sizes, of_input, of_weights):
+    norm, same = getattr(nn, kind)(*sizes), getattr(nn, kind)(*sizes).double()
+    norm.to(getattr(flow, of_weights)).weight.data.copy_(_at(of_weights, [1.0, 2.0, 3.0]))
+    same.weight.data.copy_(norm.weight)
+    x = _at(of_input, [[0.5, -1.0, 2.0], [3.0, 0.25, 1.0]])
+    found, wanted = norm(x), same(x.double())
+    assert found.dtype == getattr(flow, of_input if kind == "BatchNorm1d" else "float64")
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-6)
+    found.sum().backward()
+    assert norm.weight.grad.dtype == getattr(flow, of_weights)
+    for kept, right in zip(norm.buffers(), same.buffers()):
+        assert kept.dtype in (getattr(flow, of_weights), flow.int64)
+        np.testing.assert_allclose(kept.numpy(), right.numpy(), rtol=1e-6)
+
+
+def test_a_batch_of_one_value_for_each_channel_becomes_the_bias():
+    norm = nn.BatchNorm1d(2)
+    norm.bias.data.copy_(flow.tensor([0.5, -1.5]))
+    x = flow.tensor([[3.0, 4.0]], requires_grad=True)
+    y = norm(x)
+    (y * y).sum().backward()
+    assert y.tolist() == [[0.5, -1.5]] and x.grad.tolist() == [[0.0, 0.0]]
+    assert norm.weight.grad.tolist() == [0.0, 0.0] and norm.bias.grad.tolist() == [1.0, -3.0]
+    np.testing.assert_allclose(norm.running_mean.numpy(), [0.3, 0.4], rtol=1e-6)
+    assert np.isnan(norm.running_var.numpy()).all()
+
+
+def test_instance_norms_use_the_input_alone():
+    norm = nn.InstanceNorm1d(1, track_running_stats=True)
+    x = flow.tensor([[[1.0, 3.0]]])
+    assert norm(x).tolist() == norm.eval()(x).tolist()
+    assert norm.running_mean.item() == 0.0 and norm.num_batches_tracked.item() == 0
+    assert nn.InstanceNorm1d(1)(flow.ones(2, 1, 1)).tolist() == [[[0.0]], [[0.0]]]
+
+
+def test_a_loss_of_logits_has_the_element_type_of_its_targets():
+    for kind, other in (("float32", "float64"), ("float64", "float32")):
+        logits = _at(kind, [0.5, -1.0]).requires_grad_()
+        loss = nn.BCEWithLogitsLoss()(logits, _at(other, [1.0, 0.25]))
+        loss.backward()
+        assert loss.dtype == getattr(flow, other) and logits.grad.dtype == getattr(flow, kind)
+        assert abs(loss.item() - 0.51867) < 1e-4
+
+
+def test_slices_of_another_element_type_are_added():
+    x, index = _at("float32", [1.0, 2.0]), flow.tensor([0, 0])
+    found = flow.index_add(x, 0, index, _at("float64", [10.0, 20.0]))
+    assert found.dtype == flow.float32 and found.tolist() == [31.0, 2.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ...eager.engine import located
@@ -187,7 +186,6 @@ class _Tracked(_Affine):
     device: DeviceLike = None
     dtype: DTypeLike = None
     ranks: ClassVar[tuple[int, ...]] = ()
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.batch_norm)
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters and the statistics."""
@@ -214,8 +212,7 @@ class _Tracked(_Affine):
         self.reset_running_stats()
         super().reset_parameters()
 
-    def forward(self, input: Tensor) -> Tensor:
-        """The normalised input."""
+    def _need_fitting(self, input: Tensor) -> None:
         shape = list(input.array.shape)
         if len(shape) not in self.ranks or shape[1] != self.num_features:
             raise located(
@@ -223,10 +220,13 @@ class _Tracked(_Affine):
                 f"{type(self).__name__}: expected {' or '.join(map(str, self.ranks))} "
                 f"dimensions, the second of {self.num_features} channels, got shape {shape}",
             )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The normalised input."""
+        self._need_fitting(input)
         mean, variance, parameters = self.running_mean, self.running_var, (self.weight, self.bias)
         by_input = self.training or mean is None
-        options = by_input, self._share(), self.eps
-        return type(self).function(input, mean, variance, *parameters, *options)
+        return F.batch_norm(input, mean, variance, *parameters, by_input, self._share(), self.eps)
 
     def _share(self) -> Any:
         """The share of this input in the new running statistics."""
@@ -282,16 +282,28 @@ class BatchNorm3d(_Tracked):
     ranks: ClassVar[tuple[int, ...]] = (5,)
 
 
+INSTANCES = NORMS.extended(
+    {
+        "momentum": "accepted: running statistics stay as they are, as in OneFlow.",
+        "track_running_stats": "whether states have running statistics, which nothing uses.",
+    }
+)
+
+
 @from_fields
 class _InstanceNorm(_Tracked):
     """Normalisation of each channel of each sample."""
 
     affine: bool = False
     track_running_stats: bool = False
-    function: ClassVar[Callable[..., Any]] = staticmethod(F.instance_norm)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The normalised input."""
+        self._need_fitting(input)
+        return F.instance_norm(input, weight=self.weight, bias=self.bias, eps=self.eps)
 
 
-@NORMS
+@INSTANCES
 class InstanceNorm1d(_InstanceNorm):
     """Normalisation of each channel of each sample of [N, C, L].
 
@@ -302,7 +314,7 @@ class InstanceNorm1d(_InstanceNorm):
     ranks: ClassVar[tuple[int, ...]] = (3,)
 
 
-@NORMS
+@INSTANCES
 class InstanceNorm2d(_InstanceNorm):
     """Normalisation of each channel of each sample of [N, C, H, W].
 
@@ -313,7 +325,7 @@ class InstanceNorm2d(_InstanceNorm):
     ranks: ClassVar[tuple[int, ...]] = (4,)
 
 
-@NORMS
+@INSTANCES
 class InstanceNorm3d(_InstanceNorm):
     """Normalisation of each channel of each sample of [N, C, D, H, W].
 

@@ -44,12 +44,24 @@ if TYPE_CHECKING:
 
 l1_loss: Function = ONEFLOW(lenient.l1_loss)
 mse_loss: Function = ONEFLOW(lenient.mse_loss)
-binary_cross_entropy_with_logits: Function = ONEFLOW(
-    lenient.binary_cross_entropy_with_logits, logit="input"
-)
 soft_margin_loss: Function = ONEFLOW(margins.soft_margin_loss)
 hinge_embedding_loss: Function = ONEFLOW(margins.hinge_embedding_loss)
 pairwise_distance: Function = ONEFLOW(margins.pairwise_distance, x="x1", y="x2")
+
+
+@parameters_of(ONEFLOW(lenient.binary_cross_entropy_with_logits, logit="input"))
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, *options: Any) -> Tensor:
+    """The cross entropy of the sigmoid of logits, without overflow.
+
+    Args:
+        target: 0 or 1, or probabilities, in the same shape; its element type is the loss's.
+
+    >>> x, y = fluid.flow.tensor([0.0]), fluid.flow.tensor([1.0])
+    >>> round(fluid.flow.nn.functional.binary_cross_entropy_with_logits(x, y).item(), 4)
+    0.6931
+    """
+    loss, kind = lenient.binary_cross_entropy_with_logits(input, target, *options), target.dtype
+    return cast(loss, kind) if kind != loss.dtype and kind.is_float else loss
 
 
 def smooth_l1_loss(
