@@ -80,6 +80,22 @@ def integers_of(listed: Iterable[Any], expected: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
+def scalar_in(what: str, given: Any) -> int:
+    """An integer from a number or a tensor of one element; fractions are cut off, as in paddle 2.
+
+    Raises:
+        ArgumentError: it is something else.
+    """
+    if given.__class__ is int:
+        return int(given)
+    array = given.array if isinstance(given, Operand) else given
+    if isinstance(array, np.ndarray) and array.size == 1:
+        given = array.item()
+    if isinstance(given, (bool, float, np.floating)) and np.isfinite(given):
+        return int(given)
+    return integers_of([given], f"{what} to be integers, got {given!r:.60}")[0]
+
+
 def of_number(function: Callable[..., Any], x: Any, axis: Axes, *options: Any) -> Any:
     """What a function along a dimension gives for a tensor without any: as of a vector of one.
 

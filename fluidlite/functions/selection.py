@@ -14,7 +14,7 @@ from ..opdef.operand import Operand, appends
 from ..opdef.spec import normal_axis
 from .arithmetic import cast_to, not_equal, operands, truths
 from .items import get_item
-from .reduction import of_number
+from .reduction import of_number, scalar_in
 from .shaping import broadcast_to, numbers_in, spread_alike
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def gather(
     >>> fluid.gather(fluid.to_tensor([1.0, 2.0, 3.0]), fluid.to_tensor([2, 0])).tolist()
     [3.0, 1.0]
     """
-    (along,) = numbers_in("axis", 0 if axis is None else axis)
+    along = scalar_in("axis", 0 if axis is None else axis)
     if index.array.ndim == 0:
         return get_item(x, (slice(None),) * normal_axis(along, x.array.ndim) + (index,))
     return eager.index_select(x, index, dim=along)
@@ -352,7 +352,7 @@ def topk(
     """
     if appends([k]) is not None:
         return eager.top_k_v2(x, k, axis=-1 if axis is None else axis, largest=largest)
-    (count,) = numbers_in("k", k)
+    count = scalar_in("k", k)
     return of_ranks(x, 0, count, -1 if axis is None else axis, largest)
 
 

@@ -18,7 +18,7 @@ from ..opdef.spec import broadcast, normal_axis, resolved
 from .arithmetic import cast_to
 from .items import get_item
 from .mixing import common_type
-from .reduction import integers_of, of_number
+from .reduction import integers_of, of_number, scalar_in
 
 if TYPE_CHECKING:
     from ..eager.tensor import Tensor
@@ -286,7 +286,7 @@ def concat(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tenso
     >>> fluid.concat([fluid.ones([2, 1]), fluid.zeros([2, 2])], axis=1).shape
     [2, 3]
     """
-    (along,) = numbers_in("axis", axis)
+    along = scalar_in("axis", axis)
     if _is_array(x):
         return eager.tensor_array_to_tensor(x, axis=along)[0]
     return eager.concat(tensors_of("x", x), axis=along)

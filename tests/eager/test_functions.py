@@ -230,6 +230,18 @@ def test_random_numbers_begin_anew_with_a_seed():
     assert ((first[2].numpy() >= 2) & (first[2].numpy() < 3)).all()
 
 
+@pytest.mark.parametrize("two", [2.0, 2.9, np.float32(2), np.array([2]), fluid.to_tensor(2.0)])
+def test_fractions_of_a_single_number_are_cut_off(two):
+    x = fluid.to_tensor([[[1.0, 3.0, 2.0]]])
+    assert fluid.topk(x, two)[1].tolist() == [[[1, 2]]]
+    assert fluid.concat([x, x], axis=two).shape == [1, 1, 6]
+    assert fluid.gather(x, fluid.to_tensor([1]), axis=two).tolist() == [[[3.0]]]
+    assert fluid.topk(x, True)[0].tolist() == [[[3.0]]]
+    for wrong in ("2", None, float("nan")):
+        with pytest.raises(ArgumentError, match="expected k to be integers"):
+            fluid.topk(x, wrong)
+
+
 def test_wrong_arguments_are_refused():
     x = fluid.ones([2, 3])
     with pytest.raises(ShapeError, match=r"expected axis in \[-2, 2\)"):
