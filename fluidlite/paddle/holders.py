@@ -241,7 +241,7 @@ _FURTHER: dict[str, Table] = {
     "vision.models": {"_utils": {"paddle.vision.normalized": "_make_divisible=divisible"}},
     "io": {
         "dataloader.collate": {
-            "paddle.io.collation": "default_collate_fn=collated default_convert_fn=as_arrays"
+            "paddle.io.collation": "default_collate_fn=collated default_convert_fn=converted"
         }
     },
 }

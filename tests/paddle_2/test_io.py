@@ -273,6 +273,21 @@ def test_modules_of_loaders_stand_where_paddle_wrote_them():
     assert "dataloader" not in paddle.io.__all__
 
 
+def test_fields_of_texts_become_tuples_and_tensors_stay_tensors():
+    from fluidlite.paddle.io.dataloader.collate import default_collate_fn, default_convert_fn
+
+    ones = paddle.ones([2])
+    assert default_collate_fn(["a", "b"]) == ["a", "b"]
+    assert default_collate_fn([(["a", "b"], b"c"), (["d", "e"], b"f")]) == [
+        [("a", "d"), ("b", "e")], (b"c", b"f"),
+    ]  # fmt: skip
+    (batch,) = default_collate_fn([(ones,), (2 * ones,)])
+    assert isinstance(batch, paddle.Tensor) and batch.tolist() == [[1, 1], [2, 2]]
+    assert default_convert_fn({"a": ("x", ones)})["a"][1] is ones
+    with pytest.raises(ValueError, match="shapes"):
+        default_collate_fn([ones, paddle.ones([3])])
+
+
 @pytest.mark.parametrize(
     "data, options, expected",
     [

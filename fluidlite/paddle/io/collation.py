@@ -1,4 +1,4 @@
-"""From samples to the arrays of a batch, as paddle 2.6 does it."""
+"""From samples to a batch, as paddle 2.6 does it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from ...eager.recording import TensorRecord
 from ...errors import ArgumentError, FluidError
 from ...readers.collation import stacked
+
+_SAMPLES = "samples of a batch have"
 
 
 class _UnevenError(FluidError, RuntimeError, ValueError):
@@ -26,12 +28,14 @@ def collated(batch: Sequence[Any]) -> Any:
         ArgumentError: they are of a kind of which no batch is made, or have different shapes.
     """
     first = batch[0]
-    if isinstance(first, (TensorRecord, np.ndarray, np.number)):
-        return stacked([as_arrays(each) for each in batch], "samples of a batch have")
+    if isinstance(first, TensorRecord):
+        return first.results(stacked([each.array for each in batch], _SAMPLES))
+    if isinstance(first, (np.ndarray, np.number)):
+        return stacked(batch, _SAMPLES)
     if isinstance(first, (bool, int, float)):
         return np.array(batch)
     if isinstance(first, (str, bytes)):
-        return list(batch)
+        return batch
     if isinstance(first, Mapping):
         return {key: collated([sample[key] for sample in batch]) for key in first}
     if isinstance(first, Sequence):
@@ -45,19 +49,17 @@ def collated(batch: Sequence[Any]) -> Any:
     )
 
 
-def as_arrays(sample: Any) -> Any:
-    """A sample with its tensors as arrays.
+def converted(sample: Any) -> Any:
+    """A sample that is no part of a batch: its sequences as lists, all else as it is.
 
     Args:
-        sample: a tensor, or a list or a dictionary of them; others stay as they are.
+        sample: of any kind.
     """
-    if isinstance(sample, TensorRecord):
-        return sample.array
     if isinstance(sample, Mapping):
-        return {key: as_arrays(value) for key, value in sample.items()}
+        return {key: converted(value) for key, value in sample.items()}
     if isinstance(sample, (list, tuple)):
-        return [as_arrays(each) for each in sample]
+        return [converted(each) for each in sample]
     return sample
 
 
-__all__ = ["as_arrays", "collated"]
+__all__ = ["collated", "converted"]

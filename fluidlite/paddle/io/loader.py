@@ -21,7 +21,7 @@ from ...readers.delivery import place_count
 from ...readers.generator import GeneratorLoader
 from ...readers.worker_info import introduced
 from ..modes import in_dynamic_mode
-from .collation import as_arrays, collated
+from .collation import collated, converted
 from .samplers import BatchSampler
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class DataLoader(BatchMaker):
         if not (return_list or in_dynamic_mode() or feed_list):
             raise ArgumentError("DataLoader: expected feed_list with return_list=False")
         alone = batch_size is None and batch_sampler is None
-        collate: Any = Single(collate_fn or as_arrays) if alone else collate_fn or collated
+        collate: Any = Single(collate_fn or converted) if alone else collate_fn or collated
         begins = introduced(dataset, num_workers, worker_init_fn)
         super().__init__(
             dataset,
