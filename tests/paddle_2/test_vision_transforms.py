@@ -58,6 +58,13 @@ def test_what_comes_from_outside_of_a_pillow_image_has_the_color():
     assert corner == (1, 2, 3)
 
 
+def test_to_rgb_turns_the_last_dimension_around_in_each_layout():
+    for layout, mean in (("HWC", [1.0, 2.0, 3.0]), ("CHW", 1.0)):
+        picture = T.normalize(BYTES, mean, 2.0, layout, to_rgb=True)
+        expected = (BYTES[..., ::-1].astype("float32") - np.float32(mean)) / np.float32(2)
+        np.testing.assert_array_equal(picture, expected)
+
+
 @pytest.mark.parametrize(
     "change",
     [

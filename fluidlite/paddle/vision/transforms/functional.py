@@ -43,7 +43,7 @@ PICTURES = Family(
         "output_size": "height and width, or one number for both.",
         "mean": "subtracted from each channel.",
         "std": "what each channel is divided by.",
-        "to_rgb": "exchange the first and the last channel of an array first.",
+        "to_rgb": "turn the last dimension of an array around first: the channels of ``HWC``.",
         "startpoints": "the four corners before: left top, right top, right bottom, left bottom.",
         "endpoints": "the same after.",
         "inplace": "whether an array or a tensor is written to.",
@@ -309,7 +309,7 @@ def normalize(
         return (img - tensor_of(by[0])) / tensor_of(by[1])
     pixels = np.array(img).astype("float32")
     if to_rgb:
-        pixels = pixels[..., ::-1] if data_format == "HWC" else pixels[::-1]
+        pixels = pixels[..., ::-1]  # with "CHW" too, where 2.6 mirrors the picture
     return (pixels - by[0]) / by[1]
 
 
