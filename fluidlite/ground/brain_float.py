@@ -31,6 +31,14 @@ def bfloat16() -> np.dtype[Any]:
     return found
 
 
+def has_bfloat16() -> bool:
+    """Whether ml_dtypes is installed."""
+    try:
+        return bfloat16() is not None
+    except DTypeError:
+        return False
+
+
 def of_bits(bits: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Numbers of bfloat16 from their bits; as float32, which has room for them, where NumPy has no
     such type.

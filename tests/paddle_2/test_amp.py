@@ -1,5 +1,7 @@
 """paddle.amp on a CPU: checked, said to be without effect, and debugging of numbers."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,16 @@ def test_models_and_optimizers_stay_as_they_are(layer):
     for options in ({"level": "O0"}, {"dtype": "float64"}):
         with pytest.raises(ValueError, match="expected"):
             amp.decorate(layer, **options)
-    assert not amp.is_float16_supported()
+
+
+def test_bfloat16_is_supported_with_its_package_and_float16_is_not():
+    installed = importlib.util.find_spec("ml_dtypes") is not None
+    for device in (None, "cpu", paddle.CPUPlace()):
+        assert not amp.is_float16_supported(device)
+        assert amp.is_bfloat16_supported(device) == installed
+    for device in ("gpu:0", "", 3):
+        with pytest.raises(ValueError, match="no device"):
+            amp.is_bfloat16_supported(device)
 
 
 @pytest.mark.parametrize("kind", ["AmpScaler", "GradScaler"])

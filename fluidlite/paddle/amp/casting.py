@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 from ...errors import ArgumentError
 from ...ground.arguments import refused
+from ...ground.brain_float import has_bfloat16
 from ...ground.callsite import warn
-from ...ground.place import CPUPlace, CUDAPlace
+from ...ground.place import CPUPlace
+from ..device import set_device
 from ..modes import in_dynamic_mode
 
 M = TypeVar("M")
@@ -155,19 +157,28 @@ def decorate(
 amp_decorate = decorate
 
 
-def is_float16_supported(device: str | CPUPlace | CUDAPlace | None = None) -> bool:
-    """Whether kernels for float16 are there: not on a CPU.
+def is_float16_supported(device: str | CPUPlace | None = None) -> bool:
+    """Whether kernels for float16 are there: not on a CPU, as in paddle 2.6.
 
     Args:
-        device: accepted: all computing is done on the CPU.
+        device: ``"cpu"``, or None.
+
+    Raises:
+        NoDeviceError: another device.
     """
+    set_device("cpu" if device is None else device)
     return False
 
 
-def is_bfloat16_supported(device: str | CPUPlace | CUDAPlace | None = None) -> bool:
-    """Whether kernels for bfloat16 are there: not here; 2.6 has some on a CPU.
+def is_bfloat16_supported(device: str | CPUPlace | None = None) -> bool:
+    """Whether tensors of bfloat16 are there: on a CPU, too, as in paddle 2.6, with the extra
+    ``bfloat16`` installed.
 
     Args:
-        device: accepted: all computing is done on the CPU.
+        device: ``"cpu"``, or None.
+
+    Raises:
+        NoDeviceError: another device.
     """
-    return False
+    set_device("cpu" if device is None else device)
+    return has_bfloat16()
