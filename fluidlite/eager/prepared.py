@@ -96,6 +96,12 @@ class Generator:
         self.initial = seed
         self.numpy.bit_generator.state = deepcopy(state)
 
+    def word(self) -> int:
+        """The next 64 bits, as a number."""
+        if isinstance(self.numpy, PaddleNumbers):
+            return self.numpy.word()
+        return int(self.numpy.bit_generator.random_raw())
+
     @property
     def number(self) -> int:
         """What an operator's own seed of 0 stands for, so that the same draw can be had again."""

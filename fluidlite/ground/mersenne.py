@@ -151,6 +151,10 @@ class PaddleNumbers(np.random.Generator):
         """What has the ``state`` of the stream, to read and to set."""
         return _Standing(self)
 
+    def word(self) -> int:
+        """The next 64 bits, as a number."""
+        return int(self._twister.take(1)[0])
+
     @_DRAWN
     def random(self, size: Any = None, dtype: Any = "float64", out: Any = None) -> Any:
         """Numbers equally likely everywhere in [0, 1)."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..eager.prepared import generator
 from ..errors import ArgumentError, NoDeviceError
 from ..functions import creation
@@ -14,7 +16,7 @@ from ..ground.tracebacks import api_boundaries
 __all__ = ["get_cuda_rng_state", "get_rng_state", "seed", "set_cuda_rng_state", "set_rng_state"]
 
 
-def seed(seed: int) -> None:
+def seed(seed: int) -> DefaultGenerator:
     """Start all random numbers from a seed: tensors draw what they draw on paddle 2.6's CPU, first
     values of parameters and dropout among it, and programs go on where they stopped; readers draw
     numbers of their own.
@@ -22,8 +24,11 @@ def seed(seed: int) -> None:
     Args:
         seed: the same numbers come behind the same seed.
 
+    Returns:
+        what the numbers come from.
+
     >>> from fluidlite import paddle
-    >>> paddle.seed(100)
+    >>> generator = paddle.seed(100)
     >>> paddle.randint(0, 100, [4]).tolist()
     [55, 20, 1, 51]
     """
@@ -31,6 +36,56 @@ def seed(seed: int) -> None:
     stream = generator.get()
     stream.restart(int(seed), as_paddle=True)
     seeds.get().stream = stream
+    return DefaultGenerator()
+
+
+class DefaultGenerator:
+    """What the random numbers of tensors and programs come from.
+
+    >>> from fluidlite import paddle
+    >>> paddle.seed(3).initial_seed()
+    3
+    """
+
+    def manual_seed(self, seed: int) -> DefaultGenerator:
+        """Begin anew, as ``paddle.seed`` does.
+
+        Args:
+            seed: the same numbers come behind the same seed.
+        """
+        return _seed(seed)
+
+    def seed(self) -> int:
+        """Begin anew from a seed that nobody foresees.  Returns it."""
+        number = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 11)
+        _seed(number)
+        return number
+
+    def initial_seed(self) -> int:
+        """The seed that the numbers began from."""
+        return generator.get().initial
+
+    def random(self) -> int:
+        """The next number, of 64 bits."""
+        return generator.get().word()
+
+    def get_state(self) -> GeneratorState:
+        """Where the numbers stand."""
+        return GeneratorState()
+
+    def set_state(self, state: GeneratorState) -> None:
+        """Go back to where the numbers stood.
+
+        Args:
+            state: what :meth:`get_state` gave.
+
+        Raises:
+            ArgumentError: it is something else.
+        """
+        set_rng_state([state])
+
+
+_seed = seed  # the method has its name
 
 
 class GeneratorState:

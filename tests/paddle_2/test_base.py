@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import fluidlite as fluid
 from fluidlite import compat, paddle
 from fluidlite.compat import editions
 from fluidlite.errors import ArgumentError, FileError, NoDeviceError, UnsupportedError, UsageError
@@ -191,6 +192,21 @@ def test_random_numbers_go_back_to_a_state():
             paddle.set_rng_state(wrong)
     with pytest.raises(ValueError):
         paddle.get_rng_state("gpu")
+
+
+def test_a_seed_gives_the_generator_that_numbers_come_from():
+    generator = paddle.seed(5)
+    assert isinstance(generator, paddle.base.core.Generator)
+    assert generator.random() == 16972002476604841463  # as paddle 2.6.2 draws
+    standing, first = generator.get_state(), paddle.rand([2]).tolist()
+    generator.set_state(standing)
+    assert paddle.rand([2]).tolist() == first
+    assert generator.manual_seed(5).initial_seed() == 5
+    assert generator.seed() == generator.initial_seed() != 5
+    fluid.seed(3)
+    assert 0 <= generator.random() < 2**64
+    with pytest.raises(ValueError, match="get_rng_state"):
+        generator.set_state(3)
 
 
 def test_parameters_of_a_lazy_guard_are_drawn_when_they_are_told_to():

@@ -69,6 +69,7 @@ MODULES: Table = {
         "kZeroVarSuffix op_proto_and_checker_maker op_support_gpu reset_profiler "
         "set_feed_variable set_num_threads size_of_dtype",
         "quantization.graphs": "Graph Node",
+        "paddle.random_states": "Generator=DefaultGenerator",
         "paddle.device": "get_all_custom_device_type get_all_device_type "
         "get_available_custom_device get_available_device is_compiled_with_custom_device "
         f"is_compiled_with_ipu {_COMPILED}",
