@@ -7,6 +7,7 @@ They are read by a reader that makes plain data and arrays only, so a file canno
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
@@ -153,7 +154,7 @@ def _stored(value: Any) -> Any:
         for key in value:
             if not isinstance(key, (str, int, float)):
                 raise ArgumentError(f"expected texts or numbers as keys to save, got {key!r:.60}")
-        return {key: _stored(each) for key, each in value.items()}
+        return _in_kind(value, {key: _stored(each) for key, each in value.items()})
     if isinstance(value, (list, tuple)):
         return (list if isinstance(value, list) else tuple)(map(_stored, value))
     if not isinstance(value, _PLAIN):
@@ -162,6 +163,11 @@ def _stored(value: Any) -> Any:
             f"{type(value).__name__}; save the state_dict() of a layer"
         )
     return value
+
+
+def _in_kind(given: Mapping[Any, Any], made: dict[Any, Any]) -> dict[Any, Any]:
+    """A dictionary, an ordered one where the one that it was made of is."""
+    return OrderedDict(made) if isinstance(given, OrderedDict) else made
 
 
 def _is_pair(value: Any) -> bool:
@@ -196,7 +202,8 @@ def _tensors(value: Any, plain: bool, arrays: bool, name: str | None = None) -> 
         tensor.given_name = name or None
         return tensor
     if isinstance(value, Mapping):
-        return {key: _tensors(each, plain, arrays) for key, each in value.items()}
+        made = {key: _tensors(each, plain, arrays) for key, each in value.items()}
+        return _in_kind(value, made)
     if isinstance(value, (list, tuple)):
         return type(value)(_tensors(each, plain, arrays) for each in value)
     return value

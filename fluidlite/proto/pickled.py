@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -93,7 +94,7 @@ _KNOWN = {
     ("numpy", "ndarray"): "ndarray",
     ("numpy", "dtype"): "dtype",
     ("_codecs", "encode"): "encode",
-    ("collections", "OrderedDict"): "dict",
+    ("collections", "OrderedDict"): "ordered",
     **{(module, name): name for module in _BUILTINS for name in ("dict", "list", "tuple")},
     **{(module, "eval"): "tensor" for module in _BUILTINS},
     **{(module, name): "bytes" for module in _BUILTINS for name in ("bytes", "bytearray")},
@@ -259,7 +260,13 @@ class _Reader:
         return text.encode("latin-1") if isinstance(text, str) else text
 
     def make_dict(self, pairs: Any = ()) -> Any:
-        made: dict[Any, Any] = {}
+        return self.filled({}, pairs)
+
+    def make_ordered(self, pairs: Any = ()) -> Any:
+        return self.filled(OrderedDict(), pairs)
+
+    def filled(self, made: dict[Any, Any], pairs: Any) -> Any:
+        """A new dictionary with keys and values from a list of pairs."""
         for pair in self.listed(pairs):
             self.fill(made, list(self.listed(pair)))
         return made
@@ -366,7 +373,9 @@ class _Reader:
                     raise _Refused("the content of an array", "none")
                 finished = value.value
             elif isinstance(value, dict):
-                finished = {key: finish(each, depth + 1) for key, each in value.items()}
+                finished = type(value)(
+                    (key, finish(each, depth + 1)) for key, each in value.items()
+                )
             else:
                 finished = type(value)([finish(each, depth + 1) for each in value])
             done[id(value)] = finished

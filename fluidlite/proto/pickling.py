@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -104,7 +105,11 @@ class _Writer:
         self.remember(value)
 
     def mapping(self, value: Mapping[Any, Any]) -> None:
-        self.write(b"}")
+        if isinstance(value, OrderedDict):
+            self.function(b"ccollections\nOrderedDict\n")
+            self.write(b")R")
+        else:
+            self.write(b"}")
         self.remember()
         items = list(value.items())
         for start in range(0, len(items), _BATCH):

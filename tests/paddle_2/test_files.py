@@ -1,6 +1,8 @@
 """``paddle.save`` and ``paddle.load``, and models in paddle 2's files."""
 
 import io
+import pickle
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -181,3 +183,25 @@ def test_tensors_come_back_under_their_names(tmp_path):
         assert [each.name for each in unwrap(paddle.load(path)).values()] == names
     paddle.save(layer.weight, path)
     assert paddle.load(path).name == names[0]
+
+
+def test_an_ordered_dictionary_is_read_as_one_unless_it_is_a_state(tmp_path):
+    path = str(tmp_path / "some.pd")
+    ordered = OrderedDict(b=[paddle.ones([1])], a=(OrderedDict(x=1), {"y": 2}))
+    paddle.save(ordered, path)
+    with open(path, "rb") as file:
+        assert type(pickle.load(file)) is OrderedDict
+    loaded = paddle.load(path)
+    assert type(loaded) is OrderedDict and list(loaded) == ["b", "a"]
+    assert [type(each) for each in loaded["a"]] == [OrderedDict, dict]
+    paddle.save(OrderedDict(weight=paddle.ones([1])), path)
+    assert type(paddle.load(path)) is dict
+
+
+def test_an_ordered_dictionary_of_python_is_read(tmp_path):
+    path = str(tmp_path / "some.pd")
+    for protocol in (2, 4):
+        with open(path, "wb") as file:
+            pickle.dump(OrderedDict(b=1, a=OrderedDict()), file, protocol)
+        assert paddle.load(path) == OrderedDict(b=1, a=OrderedDict())
+        assert type(paddle.load(path)["a"]) is OrderedDict

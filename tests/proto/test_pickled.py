@@ -70,10 +70,10 @@ def test_what_python_pickles_is_read(protocol):
     assert same(read(pickle.dumps(STATE, protocol)), STATE)
 
 
-def test_an_ordered_dictionary_is_a_dictionary():
+def test_an_ordered_dictionary_stays_one():
     for protocol in (2, 4):
         found = read(pickle.dumps(OrderedDict(a=1, b=2), protocol))
-        assert found == {"a": 1, "b": 2} and type(found) is dict
+        assert found == {"a": 1, "b": 2} and type(found) is OrderedDict
 
 
 def test_numpy_scalars_are_numbers():
