@@ -360,3 +360,26 @@ def test_a_function_whose_source_cannot_be_read_runs_at_once():
     with pytest.warns(UserWarning, match="cannot be read"):
         found = [static(x).tolist() for x in (given, -given)]
     assert found == [[1, 1], [-2, -2]]
+
+
+def test_print_shows_values_at_each_call(capsys):
+    @paddle.jit.to_static
+    def doubled(x):
+        print("x", x, len(x.shape), end="!\n")
+        return x * 2
+
+    for number in (1.0, 3.0):
+        x = paddle.to_tensor([number])
+        assert doubled(x).tolist() == [2 * number]
+        assert capsys.readouterr().out == f"x {x} 1!\n"
+
+
+def test_print_of_a_whole_program_is_an_operator(capsys):
+    @paddle.jit.to_static(full_graph=True)
+    def doubled(x):
+        print(x)
+        return x * 2
+
+    doubled(paddle.to_tensor([1.0]))
+    assert next(op.type for op in doubled.main_program.global_block().ops) == "print"
+    assert "float32 [1]: 1" in capsys.readouterr().out

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ground import state
 from ...ir.variable import Variable
 from ...layers.debug import Print
 from ...layers.layer import stopped
@@ -110,8 +111,14 @@ def _with_variables(function: Any, *args: Any, **kwargs: Any) -> Any:
 # -- built-in functions ----------------------------------------------------------------------------
 
 
+#: whether a function that prints is to run as it is, at each call
+PRINTS_ITSELF: state.StateSlot[bool] = state.slot("prints itself", lambda: False)
+
+
 def _print(*args: Any, **kwargs: Any) -> None:
     """``print``; of variables, an operator that prints when the program runs."""
+    if PRINTS_ITSELF.get():
+        raise refused("print shows values at each call, as they are in Python")
     if not any(is_static(each) for each in args):
         builtins.print(*args, **kwargs)
         return

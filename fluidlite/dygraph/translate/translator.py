@@ -24,6 +24,7 @@ from ..capture import capturing
 from ..layer import RUNS_HOOKS, Layer
 from ..traced import SavesProgram, TracedLayer
 from .building import Built, key_of
+from .calls import PRINTS_ITSELF
 from .functions import DECORATED, Functions, bare
 from .running import Runner
 
@@ -192,7 +193,8 @@ class ProgramTranslator(SavesProgram, Described):
             built, runner = self._cache.of(function, translated, args, kwargs)
         else:
             try:
-                built, runner = self._cache.known_or_new(function, translated, args, kwargs)
+                with PRINTS_ITSELF.guard(True):
+                    built, runner = self._cache.known_or_new(function, translated, args, kwargs)
             except Exception:  # whatever a function does to what has no value yet
                 return otherwise(*args, **kwargs), None
         return runner(_fed(args, kwargs)), built
