@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..eager import engine
-from ..eager.mode import no_grad
+from ..eager.mode import no_grad, thread
 from ..eager.sweep import described
-from ..eager.writing import Writing
+from ..eager.writing import Writing, need_no_leaf
 from ..errors import InplaceError
 from ..functions import arithmetic, shaping
 from ..functions.elementary import cast
+from ..functions.items import set_item
 from ..ground.spellings import Spelling
 from ..ground.tracebacks import quick_api_boundary
 from ..opdef.operand import Operand
@@ -23,11 +24,6 @@ from . import algebra, arranging, elementary, functions, placing, shapes
 if TYPE_CHECKING:
     from ..functions.arguments import ArrayLike, Other
     from .tensor import Tensor
-
-
-def refilling(x: Any) -> AbstractContextManager[Any]:
-    """Around a write that leaves nothing of the old elements: a leaf takes it without a guard."""
-    return no_grad() if x.is_leaf else nullcontext()
 
 
 def _replaced(x: Any, change: Callable[[Any], Any]) -> Any:
@@ -111,11 +107,28 @@ class InPlace(Writing, results=False):
     t_: ClassVar[Callable[..., Any]] = RESHAPED(shaping.t)
 
     def copy_(self, src: ArrayLike) -> Tensor:
-        """Take the elements of another tensor, or of an array, in place."""
+        """Take the elements of another tensor, or of an array, in place.
+
+        Gradients notice if the other one wants them and this is the result of an operator.
+        """
 
         def copied(old: Any) -> Any:
             given = src if isinstance(src, Operand) else old.results(np.asarray(src))
             return shaping.broadcast_to(cast(given, old.array.dtype), list(old.array.shape))
 
-        with refilling(self):
+        is_noticed = not (self.stop or self.origin is None or getattr(src, "stop", True))
+        with nullcontext() if is_noticed else no_grad():
             return self.write(copied)
+
+    def zero_(self) -> Tensor:
+        """Make all elements 0, in place; gradients do not notice."""
+        if thread.recording:
+            need_no_leaf(self)
+        with no_grad():
+            return super().fill_(0)
+
+    def fill_(self, value: Other) -> Tensor:
+        """Make all elements one number, in place; gradients flow to that alone."""
+        if thread.recording and not (self.stop and getattr(value, "stop", True)):
+            return self.write(lambda old: set_item(old, ..., value))
+        return super().fill_(value)

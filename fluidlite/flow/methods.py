@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..eager.mode import no_grad
 from ..eager.prepared import stream_guard, generator as streams
 from ..eager.writing import Writing
 from ..functions import creation, elementary, noise
@@ -33,7 +34,6 @@ from .filling import (
 from .placing import as_strided, erfinv, lgamma, nansum, nms
 from .comparing import allclose, eq, equal, ge, gt, isclose, le, lt, ne
 from .elementary import acosh, asinh, atanh, clamp_max, clamp_min, round
-from .inplace import refilling
 from . import devices, placing, shapes
 from . import elementary as own
 
@@ -261,12 +261,17 @@ class MoreMethods(Writing, results=False):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0) -> Tensor:  # type: ignore[override]
         """Draw all elements anew, normally distributed, in place."""
-        with refilling(self):
+        with no_grad():
             return super().normal_(mean, std)
 
     def uniform_(self, a: float = 0.0, b: float = 1.0) -> Tensor:  # type: ignore[override]
         """Draw all elements anew, equally likely in [a, b), in place."""
         return _again(self, streams.get()().random(self.array.shape) * (b - a) + a)
+
+    def exponential_(self, lambd: float = 1.0) -> Tensor:  # type: ignore[override]
+        """Draw all elements anew, exponentially distributed with the mean 1 / lambd, in place."""
+        with no_grad():
+            return super().exponential_(lambd)
 
     def bernoulli_(self, p: float = 0.5) -> Tensor:
         """Make all elements 1 with a probability and 0 else, in place."""
@@ -286,7 +291,7 @@ def _new(x: Any, lenient: Any, dtype: Any, device: Any, requires_grad: bool) -> 
 def _again(x: Any, drawn: Any) -> Any:
     """Write what was drawn to a tensor."""
     made: Any = x.results(np.asarray(drawn, x.array.dtype))
-    with refilling(x):
+    with no_grad():
         return x.write(lambda old: made)
 
 

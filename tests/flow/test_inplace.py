@@ -141,6 +141,39 @@ def test_leaves_take_other_elements_without_a_guard():
     assert weight.grad.tolist() == [[2, 2]]
 
 
+def test_results_that_are_filled_keep_their_past():
+    x = flow.ones(2, requires_grad=True)
+    fills = {
+        "zero_": lambda y: y.zero_(),
+        "copy_": lambda y: y.copy_(flow.ones(2)),
+        "normal_": lambda y: y.normal_(),
+        "uniform_": lambda y: y.uniform_(),
+        "bernoulli_": lambda y: y.bernoulli_(),
+        "exponential_": lambda y: y.exponential_(),
+    }
+    for name, fill in fills.items():
+        y = x * 3
+        assert fill(y) is y and y.requires_grad and y.grad_fn is not None, name
+        x.grad = None
+        y.sum().backward()
+        assert x.grad.tolist() == [3, 3], name
+
+
+def test_gradients_flow_to_the_number_that_a_tensor_is_filled_with():
+    x, value = (
+        flow.tensor([float("nan"), 1.0], requires_grad=True),
+        flow.ones(1, requires_grad=True),
+    )
+    y, z = x * 2, flow.zeros(2)
+    y.fill_(3.0)
+    z.fill_(value[0] * 5)
+    (y * z).sum().backward()
+    assert y.tolist() == [3, 3] and x.grad.tolist() == [0, 0] and value.grad.tolist() == [30]
+    for write in (x.zero_, lambda: x.fill_(1)):
+        with pytest.raises(InplaceError, match="is a leaf that wants a gradient"):
+            write()
+
+
 def test_a_tensor_in_its_own_type_is_itself():
     x = flow.ones(2)
     assert x.float() is x and x.type_as(x) is x and x.to(flow.float32, copy=True) is not x
