@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..ground.dtypes import DType, Kind, as_dtype
 from ..ir.operator import OpRole
 from ..ir.recomputed import is_recomputed
+from ..opdef.definition import Definition
 from ..opdef.prepared import Prepared
 from ..opdef.spec import Spec
 from .parts import Parts
@@ -165,6 +166,8 @@ class Graph:
         #: which names hold which values: the step that writes it, the name, and the value
         self.names: list[tuple[Any, str, Value]] = []
         self.changes: int = 0  #: how often it was changed
+        #: the definitions of the operators that there are, or were
+        self.definitions: set[Definition] = set()
         self.builder: Any = None  #: the interpreter that appends instructions
         self._end = Instruction(None, (), [], {})  # a sentinel: neighbour of the first and the last
         self._end.previous = self._end.next = self._end
@@ -250,6 +253,7 @@ class Graph:
         instruction.previous, instruction.next = ahead, after
         ahead.next = after.previous = instruction
         instruction.graph = self
+        self.definitions.add(type(instruction.op))
         for value in instruction.inputs:
             value.users[instruction] = None
         self.changes += 1

@@ -14,6 +14,7 @@ from fluidlite.errors import ArgumentError
 from fluidlite.inspect.graph_text import printed
 from fluidlite.opdef.definition import find
 from fluidlite.runtime.passes import pipeline
+from fluidlite.runtime.passes.form import differing_in
 from fluidlite.runtime.passes.pipeline import PIPELINE, names, selected
 
 layers = fluid.layers
@@ -92,6 +93,18 @@ def test_a_pass_is_skipped_where_nothing_changed_since_it_ran():
     ran = []
     counting = pipeline.Pass("counting", lambda graph, context: bool(ran.append(1)))
     pipeline.run(graph('%0: float32[2] = input "x"\nreturn "y"=%0'), None, [counting] * 3)
+    assert len(ran) == 1
+
+
+def test_a_pass_is_skipped_where_no_operator_concerns_it():
+    ran = []
+    adding = pipeline.Pass(
+        "adding", lambda graph, context: bool(ran.append(1)), concerns=differing_in("adds_all")
+    )
+    without = '%0: float32[2] = input "x"\n%1: float32[2] = relu(X=%0)\nreturn "y"=%1'
+    pipeline.run(graph(without), None, [adding])
+    assert not ran
+    pipeline.run(graph(without.replace("relu(X=%0)", "sum(X=[%0, %0])")), None, [adding])
     assert len(ran) == 1
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..graph import Graph, Instruction
 from ..value import Value
-from .form import Context, Pass
+from .form import Context, Pass, differing_in
 
 
 def sink_activations(graph: Graph, context: Context) -> bool:
@@ -90,4 +90,6 @@ def _applied(f: Any, op: Any, ins: dict[str, Value]) -> Value:
     return value
 
 
-ACTIVATION_SINKING = Pass("activation_sinking", sink_activations)
+ACTIVATION_SINKING = Pass(
+    "activation_sinking", sink_activations, concerns=differing_in("is_monotone")
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...opdef.view_analysis import whole_of
 from ..graph import Graph, Instruction
 from ..value import Value
-from .form import Context, Pass
+from .form import Context, Pass, differing_in
 
 
 def eliminate_copies(graph: Graph, context: Context) -> bool:
@@ -43,4 +43,6 @@ def _put_together(instruction: Instruction) -> Value | None:
     return found[0] if found and found[1] == list(range(len(parts))) else None
 
 
-COPY_ELIMINATION = Pass("copy_elimination", eliminate_copies)
+COPY_ELIMINATION = Pass(
+    "copy_elimination", eliminate_copies, concerns=differing_in("copies", "joins")
+)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...ground.contracts import Condition, Contract, Invariant
+from ...opdef.definition import Definition
 from ...opdef.prepared import KernelLibrary
+from ...opdef.structure import Structure
 from ..graph import Graph, Instruction
 from ..lower import Lowering
 from ..value import Value
@@ -71,6 +73,17 @@ class Pass(NamedTuple):
     exact: bool = True
     #: what it needs, gives and keeps beside values by name
     contract: Contract[Graph] = Contract()
+    #: whether it may change instructions of a definition; it is skipped where none of a graph's is
+    #: such a one
+    concerns: Callable[[Definition], bool] | None = None
+
+
+def differing_in(*names: str) -> Callable[[Definition], bool]:
+    """Whether a definition differs in one of these names from what ``Structure`` says of operators
+    that say nothing.
+    """
+    usual = [(name, getattr(Structure, name)) for name in names]
+    return lambda definition: any(getattr(definition, name) is not it for name, it in usual)
 
 
 def plan_pass(

@@ -26,7 +26,7 @@ from ...opdef.structure import MatrixProduct
 from ...opdef.view_analysis import whole_of
 from ..graph import Graph, Instruction
 from ..value import Value
-from .form import Context, Pass
+from .form import Context, Pass, differing_in
 
 FEWEST = 3  #: products that are worth batching
 FEWEST_TRANSPOSED = 6  #: products with the transpose of one matrix for which it is worth a copy
@@ -261,4 +261,6 @@ def _transposed(matrix: Any, out: Any = None, strip: int = STRIP) -> Any:
     return out
 
 
-GEMM_BATCHING = Pass("gemm_batching", batch_products, exact=False)
+GEMM_BATCHING = Pass(
+    "gemm_batching", batch_products, exact=False, concerns=differing_in("multiplies", "adds_all")
+)

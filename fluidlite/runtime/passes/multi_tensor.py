@@ -76,4 +76,8 @@ def _batch(members: Sequence[Instruction], graph: Graph) -> None:
     batch.set_outs(outs)
 
 
-MULTI_TENSOR = Pass("multi_tensor", batch_updates)
+MULTI_TENSOR = Pass(
+    "multi_tensor",
+    batch_updates,
+    concerns=lambda definition: multi_tensor_of(definition.type) is not None,
+)

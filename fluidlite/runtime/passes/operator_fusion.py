@@ -46,4 +46,6 @@ def _fuse(
     return True
 
 
-OPERATOR_FUSION = Pass("operator_fusion", fuse_operators)
+OPERATOR_FUSION = Pass(
+    "operator_fusion", fuse_operators, concerns=lambda definition: bool(fusions_of(definition.type))
+)

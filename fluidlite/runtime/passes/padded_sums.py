@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ...ground.dtypes import Kind
 from ..graph import Graph, Instruction
 from ..value import Value, flat
-from .form import Context, Pass
+from .form import Context, Pass, differing_in
 
 
 def join_padded_parts(graph: Graph, context: Context) -> bool:
@@ -60,4 +60,4 @@ def _side_by_side(total: Instruction) -> tuple[int, list[Value]]:
     return axis, [inner for _, _, inner in parts] if end == total.result.shape[axis] else []
 
 
-PADDED_SUMS = Pass("padded_sums", join_padded_parts, exact=False)
+PADDED_SUMS = Pass("padded_sums", join_padded_parts, exact=False, concerns=differing_in("adds_all"))

@@ -145,6 +145,8 @@ def run(
     for pass_ in passes:
         if seen.get(pass_.name) == graph.changes:
             continue
+        if pass_.concerns is not None and not any(map(pass_.concerns, graph.definitions)):
+            continue
         changed = (pass_.run if pass_ in PIPELINE else partial(_run_checked, pass_))(graph, context)
         seen[pass_.name] = graph.changes
         if checks:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...ground.dtypes import Kind
 from ..graph import Graph, Instruction
 from ..value import Value
-from .form import Context, Pass
+from .form import Context, Pass, differing_in
 
 
 def multiply_rows(graph: Graph, context: Context) -> bool:
@@ -93,4 +93,4 @@ def _is_zero(value: Value) -> bool:
     return maker is not None and maker.op.fills(*maker.operands) == 0
 
 
-ROW_SUMS = Pass("row_sums", multiply_rows, exact=False)
+ROW_SUMS = Pass("row_sums", multiply_rows, exact=False, concerns=differing_in("adds_rows"))

@@ -11,7 +11,7 @@ import numpy as np
 from ..graph import Graph
 from ..lower import FOLDED_SIZE
 from ..value import Value
-from .form import Context, Pass
+from .form import Context, Pass, differing_in
 
 
 def forward_slices(graph: Graph, context: Context) -> bool:
@@ -40,4 +40,4 @@ def forward_slices(graph: Graph, context: Context) -> bool:
     return changed
 
 
-SLICE_FORWARDING = Pass("slice_forwarding", forward_slices)
+SLICE_FORWARDING = Pass("slice_forwarding", forward_slices, concerns=differing_in("slices"))
