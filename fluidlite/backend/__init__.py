@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from math import prod
 from types import ModuleType
 from typing import Any
 
@@ -82,11 +83,8 @@ def kernel_libraries() -> list[Callable[[Any], KernelLibrary | None]]:
 
 def _open_onednn(graph: Any, everywhere: bool) -> KernelLibrary | None:
     """What oneDNN offers for a graph; its modules are read where a value is large enough."""
-    if not everywhere and all(
-        value.size < SMALLEST_OF_ONEDNN
-        for instruction in graph
-        for value in (*instruction.inputs, *instruction.results)
-    ):
+    shapes = {value.shape for each in graph for value in (*each.inputs, *each.results)}
+    if not everywhere and all(prod(shape) < SMALLEST_OF_ONEDNN for shape in shapes):
         return None
     library: KernelLibrary | None = import_module(_ONEDNN).open_library(graph, everywhere)
     return library

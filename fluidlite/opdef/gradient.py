@@ -47,6 +47,13 @@ class DerivedGrad(Op, abstract=True):
     byproducts: ClassVar[frozenset[str]] = frozenset()
     derived_from: ClassVar[type[Op]]
 
+    def outputs_for(
+        self, f: Any, ins: Mapping[str, Any], want: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        # long programs have many of these: nothing is gathered twice
+        parts = self.expand(f, **ins)
+        return {slot: part() for slot, part in parts.items() if want is None or slot in want}
+
     def expand(self, f: Interpreter, **ins: Any) -> dict[str, Callable[[], Any]]:
         """The rule of the forward operator, or what follows from its composition."""
         forward = self.derived_from

@@ -32,8 +32,9 @@ class GeneratedSource:
         self.names: dict[str, Any] = dict(asarray=np.asarray, ndarray=np.ndarray, empty=np.empty)
         self._functions: dict[int, str] = {}
         self._remarks: dict[Any, str] = {}
-        #: numbers of values that one function makes, or is given, and another one reads
-        self._crossing = _crossing(assigned)
+        #: numbers of values that one function makes and another one reads; and which of what comes
+        #: from outside each function reads
+        self._crossing, self._taken = _crossing(assigned)
         self._places = {number: place for place, number in enumerate(assigned.donated)}
         self._lines = [
             self._instruction(index, instruction, placement)
@@ -68,12 +69,12 @@ class GeneratedSource:
         elif len(parts) < 2:
             called = [line for part in parts for line in self._body(part, watched)]
         else:
-            call = f"(B, D, G, V{'' if watched is None else ', hook'})"
-            for number, part in enumerate(parts):
-                yield "\n".join([f"def part{number}{call}:", *self._body(part, watched)]) + "\n"
-            given = (f"{v.number}: v{v.number}" for v in self._inputs)
-            called = [f"    V = {{{', '.join(given)}}}"]
-            called += [f"    part{number}{call}" for number in range(len(parts))]
+            first = ["B", "D", "G", "V", *([] if watched is None else ["hook"])]
+            called = ["    V = {}"]
+            for number, (part, taken) in enumerate(zip(parts, self._taken, strict=True)):
+                call = f"part{number}({', '.join([*first, *(f'v{n}' for n in taken)])})"
+                yield "\n".join([f"def {call}:", *self._body(part, watched)]) + "\n"
+                called.append(f"    {call}")
         given_back = [*self._results, *([] if late is None else ["late"])]
         comma = "," if len(given_back) == 1 else ""
         results = f"    return ({', '.join(given_back)}{comma})"
@@ -142,8 +143,10 @@ class GeneratedSource:
         kernel = instruction.kernel
         assert kernel is not None
         called = getattr(kernel, instruction.phase or "function")
-        function = self._functions.setdefault(id(called), f"k{index}")
-        self.names[function] = called
+        function = self._functions.get(id(called))
+        if function is None:
+            function = self._functions[id(called)] = f"k{index}"
+            self.names[function] = called
         results = instruction.results
         if placement.scratch is not None:
             operands = [*operands, f"B[{placement.scratch}]"]
@@ -254,16 +257,29 @@ class GeneratedSource:
         return self._value(value)
 
 
-def _crossing(assigned: BufferAssignment) -> set[int]:
-    """The numbers of values that one function makes, or is given, and another one reads."""
+def _crossing(assigned: BufferAssignment) -> tuple[set[int], list[dict[int, None]]]:
+    """The numbers of values that one function makes and another one reads; and for each function
+    those of values from outside that it reads.
+    """
     if len(assigned.parts) < 2:
-        return set()
-    numbers = {v.number for v in (*assigned.inputs, *assigned.outputs)}
-    maker: dict[int, int] = {}
-    for number, part in enumerate(assigned.parts):
+        return set(), [{}]
+    outside = {v.number for v in assigned.inputs}
+    numbers = {v.number for v in assigned.outputs} - outside
+    taken: list[dict[int, None]] = []
+    own: set[int] = set()
+    for part in assigned.parts:
+        taken.append({})
+        own.clear()
         for index in part:
             instruction = assigned.order[index]
-            read = (v.number for v in instruction.inputs if v.constant is None)
-            numbers.update(each for each in read if maker.get(each) != number)
-            maker.update((v.number, number) for v in instruction.results)
-    return numbers
+            for value in instruction.inputs:
+                number = value.number
+                if number in own or value.constant is not None:
+                    continue
+                if number in outside:
+                    taken[-1][number] = None
+                else:
+                    numbers.add(number)
+            for value in instruction.results:
+                own.add(value.number)
+    return numbers, taken

@@ -16,7 +16,7 @@ from ..opdef.definition import Op
 from ..opdef.interpreter import kernel_of
 from ..opdef.prepared import Prepared, preparation_of
 from ..opdef.spec import Spec
-from .value import CountingSpec
+from .value import CountingSpec, RuntimeSize
 
 #: of each result: its slot, a spec or a list of them, and whether the slot may be absent
 Results = list[tuple[str, Any, bool]]
@@ -47,6 +47,11 @@ class TypedOp:
         """NumPy's kernel for these shapes; None where there is only the operator's own."""
         found: Prepared | None = self.op.prepared(self.specs)
         return found
+
+    @cached_property
+    def is_static(self) -> bool:
+        """Whether all sizes of the operands are known before the graph runs."""
+        return all(map(_is_static, self.specs))
 
     def results_for(self, ins: Mapping[str, Any]) -> Results:
         """The results for values by input slot, with as many rows as one of them counts."""
@@ -152,3 +157,9 @@ def _spec_of(value: Any) -> Any:
     if isinstance(value, list):
         return [_spec_of(each) for each in value]
     return None if value is None else value.spec
+
+
+def _is_static(spec: Any) -> bool:
+    if isinstance(spec, list):
+        return all(map(_is_static, spec))
+    return spec is None or RuntimeSize not in map(type, spec.shape)

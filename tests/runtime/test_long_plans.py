@@ -78,15 +78,17 @@ def test_parts_hand_on_what_a_later_part_reads_and_nothing_else(monkeypatch):
     source = exe.plan(fetch_list=[out]).source
     lines = [line.partition("  #")[0] for line in source.splitlines() if line.startswith(" ")]
     assert lines == [
-        "    V[1] = k0(V[0])",
+        "    V[1] = k0(v0)",
         "    V[2] = k1(V[1])",
         "    v3 = k1(V[2])",  # nothing outside reads it
         "    del V[2]",
         "    V[4] = k1(v3)",
         "    V[5] = k4(V[4], V[1])",
         "    del V[4], V[1]",
-        "    V = {0: v0}",
-        *(f"    part{number}(B, D, G, V)" for number in range(3)),
+        "    V = {}",
+        "    part0(B, D, G, V, v0)",  # it alone reads what is fed
+        "    part1(B, D, G, V)",
+        "    part2(B, D, G, V)",
         "    return (V[5],)",
     ]
 

@@ -75,8 +75,7 @@ class _Selection:
                 self._take(instruction, offer, library, f"{library.name}, cost {cost:g}")
                 return
             why = f"NumPy: {library.name} has none for this"
-        static = all(v.is_static for v in instruction.inputs)
-        kernel = shared.kernel if shared is not None and static else None
+        kernel = shared.kernel if shared is not None and shared.is_static else None
         self._take(instruction, Offer(kernel), None, why)
 
     def _candidates(

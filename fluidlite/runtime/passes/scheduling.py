@@ -11,6 +11,8 @@ def schedule(graph: Graph, context: Context) -> bool:
     wait for each other in memory; start what is asynchronous at once, and wait for it as late as
     its first reader allows.
     """
+    if not any(instruction.is_update or instruction.phase for instruction in graph):
+        return False
     places: dict[int, int] = {}  # by number of a value
     order: list[tuple[int, int, int, Instruction]] = []
     for index, instruction in enumerate(graph):
