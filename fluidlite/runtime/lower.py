@@ -220,11 +220,10 @@ class Lowering(Interpreter):
         op = step.instance
         if step.loss is not None and step.loss in env and env[step.loss].size != 1:
             raise Unsupported("a loss of several elements")
+        self._has_arrays = self._has_arrays or op.execute is not None or op.type in _MAKING_ARRAYS
         if op.execute is not None:
-            self._has_arrays = True
             self._unroll(step, env)
             return
-        makes_array = op.type in _MAKING_ARRAYS
         ins: dict[str, Any] = {}
         try:
             for slot, names, many in step.inputs:
@@ -236,8 +235,7 @@ class Lowering(Interpreter):
             raise Unsupported(f"{error.args[0]!r} may not be written") from None
         for slot, name in step.updates:
             ins[slot] = env.get(name)
-        if makes_array or (self._has_arrays and any(map(_is_array, ins.values()))):
-            self._has_arrays = True
+        if self._has_arrays and (op.type in _MAKING_ARRAYS or any(map(_is_array, ins.values()))):
             self._on_arrays(op, ins, step, env)
             return
         outs = self.apply(op, ins, step.want)

@@ -8,6 +8,7 @@ exists is never reordered to again, so no two reorders cancel each other.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from ...ground.dtypes import DType
@@ -58,7 +59,11 @@ class _Selection:
         self._workspaces: dict[Any, Value] = {}
         #: whether a kernel reads what an operand was made of, so that nothing may need that
         self.orphans = False
-        self._position = {instruction: index for index, instruction in enumerate(graph)}
+
+    @cached_property
+    def _position(self) -> dict[Instruction, int]:
+        """The numbers of instructions, before any becomes part of another one."""
+        return {instruction: index for index, instruction in enumerate(self._graph)}
 
     def choose(self, instruction: Instruction) -> None:
         """Choose the kernel of an instruction."""
