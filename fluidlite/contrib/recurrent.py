@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..dygraph.layer import Layer
 from ..errors import ArgumentError, ShapeError
+from ..ground.aliases import Alias
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
-from ..ground.protected import remembers_arguments
 from ..ground.spellings import Spelling
 from ..ir.variable import Variable
 from ..layers.gated_units import (
@@ -36,13 +36,6 @@ if TYPE_CHECKING:
     from ..param_attr import Attr
 
 
-_REMEMBERED = remembers_arguments(
-    _hiden_size=lambda self, given: given["hidden_size"],
-    _name=lambda self, given: given["name_scope"],
-    _gate_activation=lambda self, given: self._gate,
-)
-
-
 @from_fields
 class _Scope:
     name_scope: str
@@ -51,13 +44,16 @@ class _Scope:
 class _BasicUnit(Layer, GatedUnit):
     """A unit that owns its parameters, and makes them at its first step."""
 
+    _hiden_size: Alias[int] = Alias("hidden_size")  # written so in fluid 1.8
+
     def begin(self, given: dict[str, Any]) -> None:
         """Keep the arguments.
 
         Args:
             given: the arguments by name.
         """
-        Layer.__init__(self, f"{given['name_scope']}/{type(self).__name__}", given["dtype"])
+        self._name = given["name_scope"]
+        Layer.__init__(self, f"{self._name}/{type(self).__name__}", given["dtype"])
         self.take(given)
 
     def _build_once(self, input: Any, *states: Any) -> None:
@@ -74,7 +70,6 @@ class _BasicUnit(Layer, GatedUnit):
         return self.step(parameters, input, *before.values())
 
 
-@_REMEMBERED
 @LSTM_UNITS
 @from_fields
 class BasicLSTMUnit(_BasicUnit, WithType, LSTMGates, _Scope):
@@ -104,7 +99,6 @@ class BasicLSTMUnit(_BasicUnit, WithType, LSTMGates, _Scope):
         return state, cell
 
 
-@_REMEMBERED
 @GRU_UNITS
 @from_fields
 class BasicGRUUnit(_BasicUnit, WithType, GRUGates, _Scope):

@@ -94,6 +94,17 @@ class Layer(Registry):
             _built=False,
         )
 
+    def begin_with(self, given: Mapping[str, Any], name_scope: str | None = None) -> None:
+        """Begin as a layer that has its arguments as attributes: by the names of fluid 1.8, which
+        have an underscore in front.  ``forward`` reads them there, since scripts change them.
+
+        Args:
+            given: the arguments by name.
+            name_scope: as of the constructor.
+        """
+        Layer.__init__(self, name_scope, given.get("dtype", "float32"))
+        self.__dict__.update({f"_{name}": value for name, value in given.items()})
+
     @property
     def _helper(self) -> ObjectHelper:
         """What old scripts append operators with in ``forward``."""

@@ -16,7 +16,7 @@ from ..errors import ArgumentError
 from ..ground.job_environment import launched
 from ..ground.missing_names import answer
 from ..ground.process_group import BUCKET_BYTES, ProcessGroup, groups, joined
-from ..ground.protected import answers, answers_protected, remembers_arguments
+from ..ground.protected import answers, answers_protected
 from ..ground.public_names import list_public_names
 from ..ground.reprs import Described
 from ..ground.tracebacks import api_boundaries
@@ -108,7 +108,6 @@ def _delegated(method: M) -> M:
 
 
 @answers_protected
-@remembers_arguments()
 class DataParallel(Layer):
     """A layer whose gradients are the means of those of all processes, each of which has a share of
     the batch.
@@ -136,7 +135,7 @@ class DataParallel(Layer):
         super().__init__()
         if not isinstance(layers, Layer):
             raise ArgumentError(f"expected a layer, got {layers!r:.60}")
-        self._layers = layers
+        self._layers, self._strategy = layers, strategy
         if strategy is None:
             joined()
         else:

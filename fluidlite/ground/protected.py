@@ -6,8 +6,6 @@ here are there; each of the others answers by an error that says what to use.
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
@@ -362,54 +360,3 @@ def answers(**readers: Any) -> Callable[[_Class], _Class]:
         return cls
 
     return decorate
-
-
-def _of_arguments(read: Callable[[Any, dict[str, Any]], Any], instance: Any) -> Any:
-    kind, args, keywords = instance.__dict__["_given"]
-    given = inspect.signature(kind.__init__).bind(instance, *args, **keywords)
-    given.apply_defaults()
-    return read(instance, given.arguments)
-
-
-def remembers_arguments(
-    *plain_names: str, **more: Callable[[Any, dict[str, Any]], Any]
-) -> Callable[[_Class], _Class]:
-    """A decorator of classes whose objects have their arguments by the names that fluid 1.8 kept
-    them under: with an underscore in front.
-
-    Args:
-        plain_names: of arguments that it kept without the underscore.
-        more: other names, and what gives them of the object and its arguments.
-
-    >>> @remembers_arguments(_twice=lambda self, given: 2 * given["size"])
-    ... class Layer:
-    ...     def __init__(self, size, name=None): ...
-    >>> layer = Layer(3)
-    >>> layer._size, layer._name, layer._twice
-    (3, None, 6)
-    """
-
-    def decorate(cls: _Class) -> _Class:
-        kind: Any = cls
-        plain: Any = kind.__init__
-
-        @functools.wraps(plain)
-        def __init__(self: Any, *args: Any, **keywords: Any) -> None:
-            self.__dict__["_given"] = cls, args, keywords
-            plain(self, *args, **keywords)
-
-        __init__.does_more = True  # type: ignore[attr-defined]
-        kind.__init__ = __init__
-        names = [name for name in inspect.signature(plain).parameters if name != "self"]
-        readers = {f"_{name}": _reading(name) for name in names} | more
-        readers |= {name: _reading(name) for name in plain_names}
-        for name, read in readers.items():
-            if not hasattr(cls, name):
-                setattr(cls, name, Answered(functools.partial(_of_arguments, read)))
-        return cls
-
-    return decorate
-
-
-def _reading(name: str) -> Callable[[Any, dict[str, Any]], Any]:
-    return lambda instance, given: given[name]

@@ -81,8 +81,8 @@ class GatedUnit:
             given: the arguments by name.
         """
         self.hidden_size = checked_size(given["hidden_size"])
-        self._attrs = (given["param_attr"], given["bias_attr"])
-        self._gate = given["gate_activation"] or sigmoid
+        self._param_attr, self._bias_attr = given["param_attr"], given["bias_attr"]
+        self._gate_activation = given["gate_activation"] or sigmoid
         self._activation = given["activation"] or tanh
 
     def wanted(self, width: int) -> Iterator[tuple[Any, list[int], bool]]:
@@ -90,7 +90,8 @@ class GatedUnit:
         bias.
         """
         for part in self.parts:
-            size, attr = part.times * self.hidden_size, self._attrs[part.is_bias]
+            size = part.times * self.hidden_size
+            attr = self._bias_attr if part.is_bias else self._param_attr
             shape = [size] if part.is_bias else [width + self.hidden_size, size]
             yield (named(attr, part.ending) if part.ending else attr), shape, part.is_bias
 
@@ -115,9 +116,10 @@ class LSTMGates(GatedUnit):
 
     def step(self, parameters: Sequence[Any], input: Any, state: Any, cell: Any) -> tuple[Any, Any]:
         i, g, f, o = split(_linear(input, state, *parameters), 4, dim=-1)
-        kept = elementwise_mul(cell, self._gate(elementwise_add(f, self._forget_bias)))
-        after = elementwise_add(kept, elementwise_mul(self._gate(i), self._activation(g)))
-        return self._activation(after) * self._gate(o), after
+        gate, activation = self._gate_activation, self._activation
+        kept = elementwise_mul(cell, gate(elementwise_add(f, self._forget_bias)))
+        after = elementwise_add(kept, elementwise_mul(gate(i), activation(g)))
+        return activation(after) * gate(o), after
 
 
 class GRUGates(GatedUnit):
@@ -132,8 +134,8 @@ class GRUGates(GatedUnit):
 
     def step(self, parameters: Sequence[Any], input: Any, state: Any) -> tuple[Any]:
         weight, candidate_weight, bias, candidate_bias = parameters
-        gates: list[Any] = split(self._gate(_linear(input, state, weight, bias)), 2, dim=1)
-        r, u = gates
+        gates = self._gate_activation(_linear(input, state, weight, bias))
+        r, u = split(gates, 2, dim=1)
         candidate = self._activation(_linear(input, r * state, candidate_weight, candidate_bias))
         return (u * state + (1 - u) * candidate,)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,7 +12,7 @@ from .. import unique_name
 from ..ground.arguments import instance_of, integer, or_none, text_or_none
 from ..ground.doubts import number
 from ..ground.dtypes import DType
-from ..ground.protected import answers_protected, remembers_arguments
+from ..ground.protected import answers, answers_protected
 from ..ground.reprs import Described
 from ..initializer import Constant
 from ..ir.block import Block
@@ -29,11 +29,6 @@ from ..layers.variables import autoincreased_step_counter
 from ..regularizer import WeightDecayRegularizer
 from .arguments import OF_LOSS
 from .states import State, States
-
-
-def _attribute(name: str) -> Callable[[Any, dict[str, Any]], Any]:
-    """What gives an attribute of the operator that sums parameters up."""
-    return lambda self, given: self._attrs[name]
 
 
 class _Averaged(NamedTuple):
@@ -103,13 +98,10 @@ class _Averages(Described):
 
 
 @answers_protected
-@remembers_arguments(
-    _name=lambda self, given: given["name"] or "",
-    _step_counter_name=lambda self, given: self._step_name,
-    _params_tmps=lambda self, given: list(self._averaged),
-    _ema_vars=lambda self, given: {
-        param.name: mean for (param, _), mean in zip(self._averaged, self._means)
-    },
+@answers(
+    _ema_vars=lambda self: {
+        param.name: mean for (param, _), mean in zip(self._params_tmps, self._means)
+    }
 )
 @OF_LOSS
 class ExponentialMovingAverage(_Averages):
@@ -145,16 +137,17 @@ class ExponentialMovingAverage(_Averages):
         super().__init__("ExponentialMovingAverage", name)
         self._decay = number("ExponentialMovingAverage", "decay", decay, least=0, below=1)
         or_none(instance_of(Variable, "a variable"))(self, "thres_steps", thres_steps)
-        prefix = name or ""
+        self._thres_steps, self._name = thres_steps, name or ""
+        prefix = self._name
         self._decay_var = self._decay_variable(thres_steps)
-        self._step_name = _free_name("@EMA_STEP_COUNTER@", self._startup.global_block())
-        self._averaged = self._kept(prefix, "ema_tmp")
+        self._step_counter_name = _free_name("@EMA_STEP_COUNTER@", self._startup.global_block())
+        self._params_tmps = self._kept(prefix, "ema_tmp")
         self._means: list[Variable] = []
-        for param, kept in self._averaged:
+        for param, kept in self._params_tmps:
             with self._main.as_role(OpRole.OPTIMIZE, (param, kept)), name_scope("moving_average"):
                 self._means.append(self._mean_of(param, prefix))
         self.apply_program: Program = self._applying()
-        self.restore_program: Program = self._restoring(self._averaged)
+        self.restore_program: Program = self._restoring(self._params_tmps)
 
     def _decay_variable(self, steps: Variable | None) -> Variable:
         """How much of the means stays in a step."""
@@ -184,14 +177,14 @@ class ExponentialMovingAverage(_Averages):
             block = program.global_block()
             start = Constant(0.0)
             counter = global_variable(
-                program, self._startup, self._step_name, [1], DType.INT64, start
+                program, self._startup, self._step_counter_name, [1], DType.INT64, start
             )
             decay: Any = _twin(self._decay_var, block)
             steps: Any = cast(counter, "float32")
             if any(mean.dtype is DType.FP64 for mean in self._means):
                 decay, steps = cast(decay, "float64"), cast(counter, "float64")
             power: Any = elementwise_pow(decay, steps)
-            for (param, kept), mean in zip(self._averaged, self._means, strict=True):
+            for (param, kept), mean in zip(self._params_tmps, self._means, strict=True):
                 there, average = _twin(param, block), _twin(mean, block)
                 assign(there, _twin(kept, block))
                 with Switch() as switch, switch.case(steps > 0.0):
@@ -202,8 +195,8 @@ class ExponentialMovingAverage(_Averages):
         """Append a step of all means to the program; to be called behind ``minimize``."""
         decay: Any = self._decay_var
         with program_guard(self._main, self._startup):
-            autoincreased_step_counter(counter_name=self._step_name)
-            for (param, kept), mean in zip(self._averaged, self._means, strict=True):
+            autoincreased_step_counter(counter_name=self._step_counter_name)
+            for (param, kept), mean in zip(self._params_tmps, self._means, strict=True):
                 role = self._main.as_role(OpRole.OPTIMIZE, (param, kept))
                 with role, name_scope("moving_average"):
                     now: Any = param
@@ -212,13 +205,9 @@ class ExponentialMovingAverage(_Averages):
 
 
 @answers_protected
-@remembers_arguments(
-    "regularization",
-    **{name: _attribute(name) for name in ("average_window", "max_average_window")},
-    min_average_window=_attribute("min_average_window"),
-    params_grads=lambda self, given: list(self._averaged),
-    _accumulators=lambda self, given: self._states.by_name(),
-    _opti_name_list=lambda self, given: self._states.names(),
+@answers(
+    _accumulators=lambda self: self._states.by_name(),
+    _opti_name_list=lambda self: self._states.names(),
 )
 @OF_LOSS
 class ModelAverage(_Averages):
@@ -247,11 +236,7 @@ class ModelAverage(_Averages):
     ...     pass  # test here
     """
 
-    _shown = (
-        "average_window_rate=_attrs.average_window "
-        "min_average_window=_attrs.min_average_window "
-        "max_average_window=_attrs.max_average_window"
-    )
+    _shown = "average_window_rate=average_window"
 
     #: the order in which fluid makes them
     sums: ClassVar[tuple[State, ...]] = tuple(
@@ -272,18 +257,16 @@ class ModelAverage(_Averages):
     ) -> None:
         super().__init__("ModelAverage", name)
         rate = number("ModelAverage", "average_window_rate", average_window_rate, least=0)
-        self._attrs = {
-            "average_window": rate,
-            "min_average_window": integer(self, "min_average_window", min_average_window),
-            "max_average_window": integer(self, "max_average_window", max_average_window),
-        }
+        self.average_window, self.regularization, self._name = rate, regularization, name
+        self.min_average_window: int = integer(self, "min_average_window", min_average_window)
+        self.max_average_window: int = integer(self, "max_average_window", max_average_window)
         self._states = States("ModelAverage", name)
-        self._averaged = self._kept("", "tmp")
-        for param, kept in self._averaged:
+        self.params_grads = self._kept("", "tmp")
+        for param, kept in self.params_grads:
             with self._main.as_role(OpRole.OPTIMIZE, (param, kept)), name_scope("move_average"):
                 self._accumulate(param)
         self.apply_program: Program = self._applying()
-        self.restore_program: Program = self._restoring(self._averaged)
+        self.restore_program: Program = self._restoring(self.params_grads)
 
     def _accumulate(self, param: Parameter) -> None:
         """Append the operator that adds a parameter to its sums."""
@@ -292,13 +275,18 @@ class ModelAverage(_Averages):
         for state in (*self.sums, *self.counts):
             made = self._states.make(self._main, self._startup, state, param)
             ins[state.slot] = outs[str(state.out)] = made
-        self._main.global_block().append_op("average_accumulates", ins, outs, self._attrs)
+        attrs = {
+            "average_window": self.average_window,
+            "min_average_window": self.min_average_window,
+            "max_average_window": self.max_average_window,
+        }
+        self._main.global_block().append_op("average_accumulates", ins, outs, attrs)
 
     def _applying(self) -> Program:
         program = Program()
         with program_guard(program):
             block = program.global_block()
-            for param, kept in self._averaged:
+            for param, kept in self.params_grads:
                 there = _twin(param, block)
                 assign(there, _twin(kept, block))
                 sums = [_twin(self._states.of(s, param), block) for s in self.sums]

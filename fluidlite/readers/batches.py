@@ -74,9 +74,9 @@ class BatchMaker(Described):
                 )
         self.dataset: Any = dataset
         self.num_workers = num_workers
-        self._timeout = timeout
+        self.timeout = timeout
         self.collate_fn: Any = collate_fn or default_collate_fn
-        self._init, self._shared = worker_init_fn, use_shared_memory
+        self.worker_init_fn, self.use_shared_memory = worker_init_fn, use_shared_memory
         self.use_buffer_reader = use_buffer_reader
         self.prefetch_factor: int = integer(self, "prefetch_factor", prefetch_factor)
         self._stays, self._shares_streams = bool(persistent_workers), shares_streams
@@ -146,7 +146,7 @@ class BatchMaker(Described):
         if pool is None or not self.has_processes:
             count = 1 if self._in_order and not self._shares_streams else self.num_workers
             jobs = [self._job()] * count
-            pool = WorkerPool(jobs, self.what, self._timeout, self._shared, self._turn)
+            pool = WorkerPool(jobs, self.what, self.timeout, self.use_shared_memory, self._turn)
             self._pool = pool if self._stays else None
         if not self._in_order:
             numbers = map(list, self.batch_sampler)
@@ -157,8 +157,9 @@ class BatchMaker(Described):
 
     def _job(self) -> Any:
         if not self._in_order:
-            return Fetch(self.dataset, self.collate_fn, self._init)
-        return Stream(_Lists(self.dataset, self._size, self.drop_last, self.collate_fn), self._init)
+            return Fetch(self.dataset, self.collate_fn, self.worker_init_fn)
+        lists = _Lists(self.dataset, self._size, self.drop_last, self.collate_fn)
+        return Stream(lists, self.worker_init_fn)
 
     def _falls_back(self) -> bool:
         """Whether processes cannot be used; says so once."""

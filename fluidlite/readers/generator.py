@@ -12,7 +12,7 @@ from ..errors import ArgumentError
 from ..ground import state
 from ..ground.callsite import caller, warn
 from ..ground.place import Places
-from ..ground.protected import answers_protected, remembers_arguments
+from ..ground.protected import answers, answers_protected
 from ..ground.reprs import Described
 from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundaries, api_boundary
@@ -48,7 +48,7 @@ def keep_data_loader_order(*given: bool) -> bool | None:
 
 
 @answers_protected
-@remembers_arguments(_keep_order=lambda self, given: keep_data_loader_order())
+@answers(_keep_order=lambda self: keep_data_loader_order())
 class GeneratorLoader(Described):
     """Reads what a generator gives ahead of training, in a thread or a process.
 
@@ -73,7 +73,6 @@ class GeneratorLoader(Described):
             needs one.
     """
 
-    _shown = "feed_list=_variables"
     _called = "DataLoader"
 
     def __init__(
@@ -100,10 +99,11 @@ class GeneratorLoader(Described):
             warn(f"{self._called}: there is no program to be part of; it is iterable", None)
         self._iterable = iterable or eager
         self._use_multiprocess, self._drop_last = use_multiprocess, drop_last
-        self._variables = None if eager else _variables(self._called, feed_list)
-        self._slots = Slots(self._variables, self._what)
+        self._use_double_buffer, self._return_list = use_double_buffer, return_list
+        self._feed_list = None if eager else _variables(self._called, feed_list)
+        self._slots = Slots(self._feed_list, self._what)
         lists = return_list and not tensors
-        self._delivery = Delivery(self._called, self._variables, lists, tensors)
+        self._delivery = Delivery(self._called, self._feed_list, lists, tensors)
         self._source: Batches | None = None
         self._places = 1
         self._turn, self._told = 0, False
@@ -112,22 +112,22 @@ class GeneratorLoader(Described):
         self._begun: ref[Iterator[Any]] | None = None
         self._feeder: ProgramFeeder | None = None
         if not self._iterable:
-            self._feeder = self._into_program(use_double_buffer)
+            self._feeder = self._into_program()
 
     def _gives_tensors(self) -> bool:
         """Whether it always gives lists of tensors, to no program."""
         return False
 
-    def _into_program(self, twice: bool) -> ProgramFeeder:
+    def _into_program(self) -> ProgramFeeder:
         """Append the operators that read the variables, to the main program."""
-        variables = self._variables or []
+        variables = self._feed_list or []
         block = default_main_program().current_block()
         queue, title, buffer = _fresh_names()
         specs = [Spec(v.shape, v.dtype, v.kind, v.lod_level) for v in variables]
         feeder = ProgramFeeder(queue, title, self._capacity, specs)
         reader = reader_variable(block, title, specs)
         append_reader(block, queue, reader, specs, [v.need_check_feed for v in variables])
-        if twice:
+        if self._use_double_buffer:
             underlying, reader = reader, reader_variable(block, buffer, specs)
             block.append_op(
                 "create_double_buffer_reader",

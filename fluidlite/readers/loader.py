@@ -9,7 +9,6 @@ from ..errors import ArgumentError, FeedError
 from ..ground.docstrings import Family
 from ..ground.fields import from_fields
 from ..ground.place import Places
-from ..ground.protected import remembers_arguments
 from ..ground.reprs import Described
 from ..ground.spellings import Spelling
 from ..ground.tracebacks import api_boundaries
@@ -22,10 +21,6 @@ from .generator import GeneratorLoader
 from .slots import Batch, Slots
 
 
-@remembers_arguments(
-    *("feed_list", "places", "return_list", "timeout", "use_buffer_reader", "use_shared_memory"),
-    "worker_init_fn",
-)
 @Family().like(BatchMaker)
 @from_fields
 class DataLoader(BatchMaker):
@@ -52,7 +47,7 @@ class DataLoader(BatchMaker):
     [2.0, 10.0]
     """
 
-    _shown = "feed_list=_variables places="
+    _shown = "feed_list= places="
 
     dataset: Samples | Iterable[Any]
     feed_list: Sequence[Variable] | None = None
@@ -71,10 +66,10 @@ class DataLoader(BatchMaker):
 
     def begin(self, given: dict[str, Any]) -> None:
         own = ("feed_list", "places", "return_list")
-        feed_list, places, return_list = (given.pop(name) for name in own)
+        self.feed_list, self.places, self.return_list = (given.pop(name) for name in own)
         BatchMaker.__init__(self, **given)
-        self._delivery = Delivery("DataLoader", feed_list, return_list, tensors=True)
-        self._places = place_count("DataLoader", places)
+        self._delivery = Delivery("DataLoader", self.feed_list, self.return_list, tensors=True)
+        self._places = place_count("DataLoader", self.places)
         self._slots = Slots(None, self.what)
 
     def __call__(self) -> Iterator[Any]:

@@ -183,3 +183,14 @@ def test_a_normalisation_is_told_by_its_argument_that_it_is_tested():
     dygraph.BatchNorm(3, is_test=True)(image())
     (op,) = fluid.default_main_program().global_block().ops
     assert op.attr("is_test") is True
+
+
+def test_a_layer_of_a_program_does_as_its_attributes_are_changed():
+    conv, pool = dygraph.Conv2D(3, 2, 3), dygraph.Pool2D(2, "max", 2)
+    conv._stride, pool._pool_type = [2, 2], "avg"
+    assert pool(conv(image())).shape == (-1, 2, 1, 1)
+    kinds = [op.type for op in fluid.default_main_program().global_block().ops]
+    assert "relu" not in kinds
+    conv._act = "relu"
+    conv(image())
+    assert fluid.default_main_program().global_block().ops[-1].type == "relu"

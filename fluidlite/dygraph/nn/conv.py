@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike, Integers
-from ...ground.fields import from_fields
-from ...ground.protected import remembers_arguments
+from ...ground.fields import fields_of, from_fields
+from ...ground.protected import answers
 from ...initializer import Normal
 from ...layers.conv import conv2d, conv2d_transpose, conv3d, conv3d_transpose, pool2d
 from ...layers.windows import WINDOWS, each
@@ -34,26 +34,19 @@ _CONVOLUTIONS = WINDOWS.extended(
 )
 
 
-def _operator(layer: Any, given: dict[str, Any]) -> str:
+def _operator(layer: Any) -> str:
     """The type of a convolution's operator."""
-    channels, filters = given["num_channels"], given["num_filters"]
+    channels, filters = layer._num_channels, layer._num_filters
     kind = "conv2d_transpose" if layer._transposed else "conv2d"
-    each_alone = channels == given["groups"] and not given["use_cudnn"]
+    each_alone = channels == layer._groups and not layer._use_cudnn
     fits = filters == channels if layer._transposed else filters % channels == 0
     return f"depthwise_{kind}" if each_alone and fits else kind
 
 
-def _listed(*names: str) -> dict[str, Callable[[Any, dict[str, Any]], Any]]:
-    """Readers of numbers for each dimension, by the names that fluid 1.8 kept them under."""
-
-    def reader(name: str) -> Callable[[Any, dict[str, Any]], Any]:
-        def read(layer: Any, given: dict[str, Any]) -> Any:
-            value, count = given[name], getattr(layer, "dimensions", 2)
-            return [value] * count if isinstance(value, int) else value
-
-        return read
-
-    return {f"_{name}": reader(name) for name in names}
+def _listed(given: dict[str, Any], names: str, dimensions: int = 2) -> dict[str, Any]:
+    """Arguments, those of some names as a number for each dimension, as fluid 1.8 keeps them."""
+    listed = {name: given[name] for name in names.split() if isinstance(given[name], int)}
+    return {**given, **{name: [value] * dimensions for name, value in listed.items()}}
 
 
 @from_fields
@@ -79,6 +72,15 @@ class _Convolution(Layer):
     dimensions: ClassVar[int] = 2
     function: ClassVar[Callable[..., Any]]
     _transposed: ClassVar[bool] = False
+    #: arguments of the function that say how filters are moved
+    _moved: ClassVar[Sequence[str]] = (
+        "stride",
+        "padding",
+        "dilation",
+        "groups",
+        "use_cudnn",
+        "act",
+    )
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the filters and the bias.
@@ -86,37 +88,37 @@ class _Convolution(Layer):
         Args:
             given: the arguments by name.
         """
-        Layer.__init__(self, dtype=given.pop("dtype"))
-        channels, groups = given.pop("num_channels"), given["groups"]
-        self._num_filters = given.pop("num_filters")
-        self._filter_size = each(given.pop("filter_size"), "filter_size", self.dimensions)
-        self._groups = given["groups"] = 1 if groups is None else groups
-        if self._groups < 1 or channels % self._groups:
+        sizes = each(given["filter_size"], "filter_size", self.dimensions)
+        channels, filters = given["num_channels"], given["num_filters"]
+        groups = 1 if given["groups"] is None else given["groups"]
+        if groups < 1 or channels % groups:
             raise ArgumentError(
                 f"expected groups to divide the channels, got groups={groups} for num_channels="
                 f"{channels}"
             )
-        filters, bias = given.pop("param_attr"), given.pop("bias_attr")
-        self._moved = given
-        sizes, transposed = self._filter_size, self._transposed
-        shape = filter_shape(channels, self._num_filters, self._groups, sizes, transposed)
-        start = None if transposed else Normal(0.0, sqrt(2.0 / (prod(sizes) * channels)), 0)
-        self.weight: Any = self.create_parameter(shape, filters, default_initializer=start)
-        self.bias: Any = self.create_parameter([self._num_filters], bias, is_bias=True)
+        start: Normal | None = Normal(0.0, sqrt(2.0 / (prod(sizes) * channels)), 0)
+        if self._transposed:
+            start = None
+            given.update(filter_size=sizes, groups=groups)
+        self.begin_with(_listed(given, "stride padding dilation", self.dimensions))
+        shape = filter_shape(channels, filters, groups, sizes, self._transposed)
+        self.weight: Any = self.create_parameter(shape, self._param_attr, default_initializer=start)
+        self.bias: Any = self.create_parameter([filters], self._bias_attr, is_bias=True)
 
     def extra_repr(self) -> str:
         return f"{list(self.weight.shape)}"
 
     def forward(self, input: Variable) -> Variable:
         """The convolved images, or volumes."""
+        shape = self.weight.shape
         return type(self).function(
             input,
-            self._num_filters,
-            filter_size=self._filter_size,
+            shape[1] * (self._groups or 1) if self._transposed else shape[0],
+            filter_size=shape[2:],
             param_attr=self.weight,
             bias_attr=False if self.bias is None else self.bias,
             name=self._full_name,
-            **self._moved,
+            **{name: getattr(self, f"_{name}") for name in self._moved},
         )
 
 
@@ -133,6 +135,7 @@ class _Sized(_Convolution):
     """A convolution with given sizes of its output."""
 
     output_size: Integers | None = None
+    _moved: ClassVar[Sequence[str]] = (*_Convolution._moved, "output_size")
 
 
 @from_fields
@@ -144,7 +147,7 @@ class _Adjoint(_Convolution):
     _transposed = True
 
 
-@remembers_arguments(_l_type=_operator, **_listed("stride", "padding", "dilation"))
+@answers(_l_type=_operator)
 @_CONVOLUTIONS
 @from_fields
 class Conv2D(_Options, _Forwards):
@@ -165,7 +168,6 @@ class Conv2D(_Options, _Forwards):
     function: ClassVar[Callable[..., Any]] = staticmethod(conv2d)
 
 
-@remembers_arguments(**_listed("stride", "padding", "dilation"))
 @_CONVOLUTIONS
 @from_fields
 class Conv3D(_Options, _Forwards):
@@ -182,7 +184,7 @@ class Conv3D(_Options, _Forwards):
     function: ClassVar[Callable[..., Any]] = staticmethod(conv3d)
 
 
-@remembers_arguments(_op_type=_operator, **_listed("stride", "padding", "dilation"))
+@answers(_op_type=_operator)
 @_CONVOLUTIONS
 @from_fields
 class Conv2DTranspose(_Options, _Adjoint, _Sized):
@@ -203,7 +205,6 @@ class Conv2DTranspose(_Options, _Adjoint, _Sized):
     function: ClassVar[Callable[..., Any]] = staticmethod(conv2d_transpose)
 
 
-@remembers_arguments(**_listed("stride", "padding", "dilation"))
 @_CONVOLUTIONS
 @from_fields
 class Conv3DTranspose(_Options, _Adjoint):
@@ -220,9 +221,6 @@ class Conv3DTranspose(_Options, _Adjoint):
     function: ClassVar[Callable[..., Any]] = staticmethod(conv3d_transpose)
 
 
-@remembers_arguments(
-    _l_type=lambda self, given: "pool2d", **_listed("pool_size", "pool_stride", "pool_padding")
-)
 @from_fields
 class Pool2D(Layer):
     """The maximum or mean of images within windows: :func:`~fluidlite.layers.pool2d`.
@@ -246,19 +244,20 @@ class Pool2D(Layer):
     use_cudnn: bool = True
     ceil_mode: bool = False
     exclusive: bool = True
+    _l_type: ClassVar[str] = "pool2d"
 
     def begin(self, given: dict[str, Any]) -> None:
         """Keep the arguments, which have to be of a pool."""
-        Layer.__init__(self)
-        kind, size = given["pool_type"], given["pool_size"]
-        if kind not in ("max", "avg"):
-            raise ArgumentError(f"expected pool_type 'max' or 'avg', got {kind!r}")
-        if not given["global_pooling"] and min(each(size, "pool_size")) < 1:
+        self.begin_with(_listed(given, "pool_size pool_stride pool_padding"))
+        if self._pool_type not in ("max", "avg"):
+            raise ArgumentError(f"expected pool_type 'max' or 'avg', got {self._pool_type!r}")
+        if not self._global_pooling and min(each(self._pool_size, "pool_size")) < 1:
             raise ArgumentError(
-                f"expected a positive pool_size, or global_pooling=True, got pool_size={size}"
+                "expected a positive pool_size, or global_pooling=True, got pool_size="
+                f"{given['pool_size']}"
             )
-        self._arguments = given
 
     def forward(self, input: Variable) -> Variable:
         """The pooled images."""
-        return pool2d(input, name=self._full_name, **self._arguments)
+        given = {name: getattr(self, f"_{name}") for name in fields_of(Pool2D)}
+        return pool2d(input, name=self._full_name, **given)

@@ -9,7 +9,7 @@ from ... import unique_name
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields
-from ...ground.protected import answers_protected, remembers_arguments
+from ...ground.protected import answers_protected
 from ...initializer import Constant
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
@@ -49,7 +49,6 @@ def _bilinear(f: LayerBuilder, call: LayerCall) -> Variable:
     return out
 
 
-@remembers_arguments()
 @PARAMETERS
 @from_fields
 class Linear(Layer):
@@ -75,10 +74,10 @@ class Linear(Layer):
     dtype: DTypeLike = "float32"
 
     def begin(self, given: dict[str, Any]) -> None:
-        inputs, outputs, attr, bias_attr, self._act, dtype = given.values()
-        Layer.__init__(self, dtype=dtype)
-        self.weight: Any = self.create_parameter([inputs, outputs], attr)
-        self.bias: Any = self.create_parameter([outputs], bias_attr, is_bias=True)
+        self.begin_with(given)
+        sizes = [self._input_dim, self._output_dim]
+        self.weight: Any = self.create_parameter(sizes, self._param_attr)
+        self.bias: Any = self.create_parameter(sizes[1:], self._bias_attr, is_bias=True)
 
     def forward(self, input: Variable) -> Variable:
         """The output."""
@@ -88,10 +87,6 @@ class Linear(Layer):
         return "{}, {}".format(*self.weight.shape)
 
 
-@remembers_arguments(
-    _remote_prefetch=lambda self, given: given["is_sparse"] and not given["is_distributed"],
-    _padding_idx=lambda self, given: self._attrs["padding_idx"],
-)
 @EMBEDDING
 @from_fields
 class Embedding(Layer):
@@ -111,22 +106,18 @@ class Embedding(Layer):
     dtype: DTypeLike = "float32"
 
     def begin(self, given: dict[str, Any]) -> None:
-        size, is_sparse, is_distributed, padding_idx, param_attr, dtype = given.values()
-        Layer.__init__(self, dtype=dtype)
+        size = given["size"]
         if len(size) != 2:
             raise ArgumentError(f"expected size=[number of ids, width of a row], got {size!r}")
-        self._size = list(size)
-        self._attrs = {
-            "is_sparse": is_sparse,
-            "is_distributed": is_distributed,
-            "remote_prefetch": is_sparse and not is_distributed,
-            "padding_idx": padding_row(padding_idx, size[0]),
-        }
-        self.weight: Any = self.create_parameter(self._size, param_attr)
+        row = padding_row(given["padding_idx"], size[0])
+        self.begin_with({**given, "size": list(size), "padding_idx": row})
+        self._remote_prefetch = self._is_sparse and not self._is_distributed
+        self.weight: Any = self.create_parameter(self._size, self._param_attr)
 
     def forward(self, input: Variable) -> Variable:
         """The rows, in the shape of the ids."""
-        return _embedding(input, self.weight, **self._attrs, name=self._full_name)
+        ways = self._is_sparse, self._is_distributed, self._remote_prefetch
+        return _embedding(input, self.weight, *ways, self._padding_idx, self._full_name)
 
     def extra_repr(self) -> str:
         return f"{self._size}"
@@ -181,7 +172,7 @@ class Dropout(Layer):
         return f"{self._dropout_prob}"
 
 
-@remembers_arguments(_alpha_shape=lambda self, given: list(self.weight.shape))
+@from_fields
 class PRelu(Layer):
     """The input where it is positive, else a learned slope times the input:
     :func:`~fluidlite.layers.prelu`.
@@ -203,29 +194,29 @@ class PRelu(Layer):
     [2, 3, 4, 4]
     """
 
-    def __init__(
-        self,
-        mode: str,
-        channel: int | None = None,
-        input_shape: Sequence[int] | None = None,
-        param_attr: Attr = None,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__("prelu", dtype)
-        if mode not in ("all", "channel", "element"):
-            raise ArgumentError(f"expected mode 'all', 'channel' or 'element', got {mode!r}")
-        shape = [1]
-        if mode == "channel":
-            if channel is None:
+    mode: str
+    channel: int | None = None
+    input_shape: Sequence[int] | None = None
+    param_attr: Attr = None
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the slopes."""
+        self.begin_with(given, "prelu")
+        self._alpha_shape = [1]
+        if self._mode == "channel":
+            if self._channel is None:
                 raise ArgumentError("mode 'channel' needs the number of channels: channel=...")
-            shape = [1, channel, 1, 1]
-        elif mode == "element":
-            if input_shape is None:
+            self._alpha_shape = [1, self._channel, 1, 1]
+        elif self._mode == "element":
+            if self._input_shape is None:
                 raise ArgumentError("mode 'element' needs the shape of the input: input_shape=...")
-            shape = [1, *input_shape[1:]]
-        self._mode = mode
+            self._alpha_shape = [1, *self._input_shape[1:]]
+        elif self._mode != "all":
+            raise ArgumentError(f"expected mode 'all', 'channel' or 'element', got {self._mode!r}")
+        start = Constant(1.0)
         self.weight: Any = self.create_parameter(
-            shape, param_attr, default_initializer=Constant(1.0)
+            self._alpha_shape, self._param_attr, default_initializer=start
         )
 
     def forward(self, input: Variable) -> Variable:
@@ -234,7 +225,6 @@ class PRelu(Layer):
 
 
 @answers_protected
-@remembers_arguments()
 @PARAMETERS
 @from_fields
 class BilinearTensorProduct(Layer):
@@ -265,10 +255,10 @@ class BilinearTensorProduct(Layer):
     dtype: DTypeLike = "float32"
 
     def begin(self, given: dict[str, Any]) -> None:
-        left, right, outputs, _, self._act, attr, bias_attr, dtype = given.values()
-        Layer.__init__(self, dtype=dtype)
-        self.weight: Any = self.create_parameter([outputs, left, right], attr)
-        self.bias: Any = self.create_parameter([1, outputs], bias_attr, is_bias=True)
+        self.begin_with(given)
+        sizes = [self._output_dim, self._input1_dim, self._input2_dim]
+        self.weight: Any = self.create_parameter(sizes, self._param_attr)
+        self.bias: Any = self.create_parameter([1, sizes[0]], self._bias_attr, is_bias=True)
 
     def forward(self, x: Variable, y: Variable) -> Variable:
         """The products."""
@@ -276,7 +266,6 @@ class BilinearTensorProduct(Layer):
 
 
 @answers_protected
-@remembers_arguments()
 @PARAMETERS
 @from_fields
 class NCE(Layer):
@@ -313,16 +302,13 @@ class NCE(Layer):
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
-        Layer.__init__(self, dtype=given.pop("dtype"))
-        classes, attr, bias_attr = (
-            given.pop(name) for name in ("num_total_classes", "param_attr", "bias_attr")
-        )
-        self._num_total_classes, self._sample_weight = classes, given.pop("sample_weight")
-        self.weight: Any = self.create_parameter([classes, given.pop("dim")], attr)
+        count = given["num_neg_samples"]
+        self.begin_with({**given, "num_neg_samples": 10 if count is None else count})
+        sizes = [self._num_total_classes, self._dim]
+        self.weight: Any = self.create_parameter(sizes, self._param_attr)
         self.bias: Any = None
-        if bias_attr:
-            self.bias = self.create_parameter([classes, 1], bias_attr, is_bias=True)
-        self._arguments = given
+        if self._bias_attr:
+            self.bias = self.create_parameter([sizes[0], 1], self._bias_attr, is_bias=True)
 
     def forward(
         self, input: Variable, label: Variable, sample_weight: Variable | None = None
@@ -331,10 +317,14 @@ class NCE(Layer):
         return nce(
             input,
             label,
-            self._num_total_classes,
+            self.weight.shape[0],
             self._sample_weight if sample_weight is None else sample_weight,
             param_attr=self.weight,
             bias_attr=False if self.bias is None else self.bias,
+            num_neg_samples=self._num_neg_samples,
             name=self._full_name,
-            **self._arguments,
+            sampler=self._sampler,
+            custom_dist=self._custom_dist,
+            seed=self._seed,
+            is_sparse=self._is_sparse,
         )

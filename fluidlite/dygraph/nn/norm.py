@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 from ...errors import ArgumentError, ShapeError
 from ...functions.arguments import DTypeLike
 from ...ground.dtypes import DType
 from ...ground.fields import from_fields
-from ...ground.protected import remembers_arguments
 from ...initializer import Constant, Normal
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer, stopped
@@ -57,10 +56,9 @@ _spectral_norm: Callable[..., Variable] = operator_layer(
 
 
 #: arguments of a batch norm that its operator has, too
-_KEPT = ("momentum", "epsilon", "data_layout", "use_global_stats", "trainable_statistics")
+_SHARED = ("momentum", "epsilon", "data_layout", "use_global_stats", "trainable_statistics")
 
 
-@remembers_arguments(_fuse_with_relu=lambda self, given: False)
 @_NORMS
 @from_fields
 class BatchNorm(BatchNormFields, Layer):
@@ -88,28 +86,27 @@ class BatchNorm(BatchNormFields, Layer):
     ([4, 3, 2, 2], ['weight', 'bias', '_mean', '_variance'])
     """
 
+    _fuse_with_relu: ClassVar[bool] = False  # a hint of fluid 1.8's
+
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters and the running statistics."""
-        Layer.__init__(self, dtype=given["dtype"])
-        size, attr, bias_attr = [given["num_channels"]], given["param_attr"], given["bias_attr"]
+        self.begin_with(given)
+        size, attr, bias_attr = [self._num_channels], self._param_attr, self._bias_attr
         need_parameters("BatchNorm", attr, bias_attr)
         if self._element_type is DType.FP16:
             self._element_type = DType.FP32
         self.weight: Any = self.create_parameter(size, attr, default_initializer=Constant(1.0))
         self.bias: Any = self.create_parameter(size, bias_attr, is_bias=True)
-        names = given["moving_mean_name"], given["moving_variance_name"]
-        running = running_attrs(*names, given["do_model_average_for_mean_and_var"])
+        names = self._moving_mean_name, self._moving_variance_name
+        running = running_attrs(*names, self._do_model_average_for_mean_and_var)
         for place, each in zip(("_mean", "_variance"), running):
             made = self.create_parameter(size, each)
             made.stop_gradient = True
             setattr(self, place, made)
-        self._act, self._is_test = given["act"], given["is_test"]
-        for name in _KEPT:  # scripts change them between steps
-            setattr(self, f"_{name}", given[name])
 
     def forward(self, input: Variable) -> Variable:
         """The normalised input."""
-        attrs = {name: getattr(self, f"_{name}") for name in _KEPT}
+        attrs = {name: getattr(self, f"_{name}") for name in _SHARED}
         tested = not self.training and not attrs["trainable_statistics"]
         attrs["is_test"] = tested or (self._is_test and isinstance(input, Variable))
         parameters = {
@@ -126,7 +123,6 @@ class BatchNorm(BatchNormFields, Layer):
         return f"{self.weight.shape[0]}"
 
 
-@remembers_arguments(_normalized_shape=lambda self, given: list(self._row))
 @_NORMS
 @from_fields
 class LayerNorm(Layer):
@@ -156,19 +152,17 @@ class LayerNorm(Layer):
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
-        Layer.__init__(self, dtype=given.pop("dtype"))
-        row, scale, shift, self._epsilon, param_attr, bias_attr, self._act = given.values()
-        self._row = [int(n) for n in ([row] if isinstance(row, int) else row)]
-        size = [prod(self._row)]
-        need_where_asked(scale, param_attr, shift, bias_attr)
-        self.weight: Any | None = (
-            self.create_parameter(size, param_attr, default_initializer=Constant(1.0))
-            if scale
-            else None
-        )
-        self.bias: Any | None = (
-            self.create_parameter(size, bias_attr, is_bias=True) if shift else None
-        )
+        row, attr, bias_attr = (given[n] for n in ("normalized_shape", "param_attr", "bias_attr"))
+        row = [int(n) for n in ([row] if isinstance(row, int) else row)]
+        self.begin_with({**given, "normalized_shape": row})
+        size = [prod(row)]
+        need_where_asked(self._scale, attr, self._shift, bias_attr)
+        self.weight: Any | None = None
+        self.bias: Any | None = None
+        if self._scale:
+            self.weight = self.create_parameter(size, attr, default_initializer=Constant(1.0))
+        if self._shift:
+            self.bias = self.create_parameter(size, bias_attr, is_bias=True)
 
     def forward(self, input: Variable) -> Variable:
         """The normalised input.
@@ -176,10 +170,11 @@ class LayerNorm(Layer):
         Raises:
             ShapeError: its last dimensions are not those of a row.
         """
-        begin = input.ndim - len(self._row)
-        if begin < 0 or list(input.shape[begin:]) != self._row:
+        row = list(self._normalized_shape)
+        begin = input.ndim - len(row)
+        if begin < 0 or list(input.shape[begin:]) != row:
             raise ShapeError(
-                f"{self._full_name}: expected an input whose last sizes are {self._row}, got shape "
+                f"{self._full_name}: expected an input whose last sizes are {row}, got shape "
                 f"{list(input.shape)}"
             )
         return layer_norm(
@@ -195,11 +190,11 @@ class LayerNorm(Layer):
         )
 
     def extra_repr(self) -> str:
-        return f"{self._row}"
+        return f"{self._normalized_shape}"
 
 
-@remembers_arguments()
 @_NORMS
+@from_fields
 class GroupNorm(Layer):
     """``(input - mean) / sqrt(variance + epsilon)`` for each group of channels of each sample.
 
@@ -219,39 +214,34 @@ class GroupNorm(Layer):
     [2, 6, 4]
     """
 
-    weight: Any
-    bias: Any
+    channels: int
+    groups: int
+    epsilon: float = 1e-05
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    act: str | None = None
+    data_layout: str = "NCHW"
+    dtype: DTypeLike = "float32"
 
-    def __init__(
-        self,
-        channels: int,
-        groups: int,
-        epsilon: float = 1e-05,
-        param_attr: Attr = None,
-        bias_attr: Attr = None,
-        act: str | None = None,
-        data_layout: str = "NCHW",
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
-        self._act = act
-        self._attrs = {"groups": groups, "epsilon": epsilon, "data_layout": data_layout}
-        self.weight = self.bias = None
-        if param_attr is not None:
-            self.weight = self.create_parameter(
-                [channels], param_attr, default_initializer=Constant(1.0)
-            )
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the parameters."""
+        self.begin_with(given)
+        size, attr, bias_attr = [self._channels], self._param_attr, self._bias_attr
+        self.weight: Any | None = None
+        self.bias: Any | None = None
+        if attr is not None:
+            self.weight = self.create_parameter(size, attr, default_initializer=Constant(1.0))
         if bias_attr is not None:
-            self.bias = self.create_parameter([channels], bias_attr, is_bias=True)
+            self.bias = self.create_parameter(size, bias_attr, is_bias=True)
 
     def forward(self, input: Variable) -> Variable:
         """The normalised input."""
         parameters = {"Scale": self.weight, "Bias": self.bias}
-        given = "group_norm", input, parameters, ("Mean", "Variance"), self._attrs
+        attrs = {name: getattr(self, f"_{name}") for name in ("groups", "epsilon", "data_layout")}
+        given = "group_norm", input, parameters, ("Mean", "Variance"), attrs
         return _normalized(*given, act=self._act, name=self._full_name)
 
 
-@remembers_arguments()
 @_NORMS
 @from_fields
 class InstanceNorm(Layer):
@@ -279,11 +269,11 @@ class InstanceNorm(Layer):
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
-        channels, self._epsilon, attr, bias_attr, dtype = given.values()
-        Layer.__init__(self, dtype=dtype)
+        self.begin_with(given)
+        size, attr, bias_attr = [self._num_channels], self._param_attr, self._bias_attr
         need_parameters("InstanceNorm", attr, bias_attr)
-        self.scale: Any = self.create_parameter([channels], attr, default_initializer=Constant(1.0))
-        self.bias: Any = self.create_parameter([channels], bias_attr, is_bias=True)
+        self.scale: Any = self.create_parameter(size, attr, default_initializer=Constant(1.0))
+        self.bias: Any = self.create_parameter(size, bias_attr, is_bias=True)
 
     def forward(self, input: Variable) -> Variable:
         """The normalised input."""
@@ -311,7 +301,6 @@ def singular_vectors(layer: Layer, shape: Sequence[int], dim: int) -> None:
         layer.add_parameter(name, vector)
 
 
-@remembers_arguments()
 @_NORMS
 @from_fields
 class SpectralNorm(Layer):
@@ -343,14 +332,13 @@ class SpectralNorm(Layer):
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the singular vectors."""
-        Layer.__init__(self, dtype=given.pop("dtype"))
-        shape, dim = given.pop("weight_shape"), given["dim"]
+        self.begin_with(given)
+        shape, dim = self._weight_shape, self._dim
         if not 0 <= dim < len(shape):
             raise ArgumentError(f"expected dim in [0, {len(shape)}), got {dim}")
-        self._attrs = given
         singular_vectors(self, shape, dim)
 
     def forward(self, weight: Variable) -> Variable:
         """The weight over its largest singular value."""
-        vectors = (self.weight_u, self.weight_v)
-        return _spectral_norm(weight, *vectors, **self._attrs, name=self._full_name)
+        attrs = self._dim, self._power_iters, self._eps
+        return _spectral_norm(weight, self.weight_u, self.weight_v, *attrs, self._full_name)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ArgumentError
 from ...functions.arguments import DTypeLike
-from ...ground.protected import remembers_arguments
+from ...ground.fields import from_fields
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...layers.recurrent_unit import numbers_of
@@ -30,11 +30,7 @@ def _gru_unit(
     return outs["Hidden"], outs["ResetHiddenPrev"], outs["Gate"]
 
 
-@remembers_arguments(
-    _bias_size=lambda self, given: [1, given["size"]],
-    activation=lambda self, given: self._attrs["activation"],
-    gate_activation=lambda self, given: self._attrs["gate_activation"],
-)
+@from_fields
 class GRUUnit(Layer):
     """One step of a gated recurrent unit: ``(1 - u) * hidden + u * candidate``.
 
@@ -61,28 +57,28 @@ class GRUUnit(Layer):
     ([2, 3], [2, 9])
     """
 
-    def __init__(
-        self,
-        size: int,
-        param_attr: Attr = None,
-        bias_attr: Attr = None,
-        activation: str = "tanh",
-        gate_activation: str = "sigmoid",
-        origin_mode: bool = False,
-        dtype: DTypeLike = "float32",
-    ) -> None:
-        super().__init__(dtype=dtype)
+    size: int
+    param_attr: Attr = None
+    bias_attr: Attr = None
+    activation: str = "tanh"
+    gate_activation: str = "sigmoid"
+    origin_mode: bool = False
+    dtype: DTypeLike = "float32"
+
+    def begin(self, given: dict[str, Any]) -> None:
+        """Make the parameters."""
+        own = numbers_of(**{name: given.pop(name) for name in ("activation", "gate_activation")})
+        self.begin_with(given)
+        self.__dict__.update(own)  # which fluid 1.8 keeps without an underscore
+        size = self._size
         if not isinstance(size, int) or size < 3 or size % 3:
             raise ArgumentError(
                 f"expected size, three times that of the hidden state, to be a multiple of 3, got "
                 f"{size!r:.60}"
             )
-        self._attrs = {
-            **numbers_of(activation=activation, gate_activation=gate_activation),
-            "origin_mode": origin_mode,
-        }
-        self.weight: Any = self.create_parameter([size // 3, size], param_attr)
-        self.bias: Any = self.create_parameter([1, size], bias_attr, is_bias=True)
+        self._bias_size = [1, size]
+        self.weight: Any = self.create_parameter([size // 3, size], self._param_attr)
+        self.bias: Any = self.create_parameter(self._bias_size, self._bias_attr, is_bias=True)
 
     def forward(self, input: Variable, hidden: Variable) -> tuple[Variable, Variable, Variable]:
         """The new state, the old state after the reset gate, and the gates with the candidate.
@@ -91,4 +87,9 @@ class GRUUnit(Layer):
             input: [N, size], projected already.
             hidden: the old state, [N, size / 3].
         """
-        return _gru_unit(input, hidden, self.weight, self.bias, self._attrs, self._full_name)
+        attrs = {
+            "activation": self.activation,
+            "gate_activation": self.gate_activation,
+            "origin_mode": self._origin_mode,
+        }
+        return _gru_unit(input, hidden, self.weight, self.bias, attrs, self._full_name)

@@ -7,7 +7,6 @@ from typing import Any
 from ...errors import ShapeError
 from ...functions.arguments import DTypeLike
 from ...ground.fields import from_fields
-from ...ground.protected import remembers_arguments
 from ...ir.variable import Variable
 from ...layers.layer import LayerBuilder, layer
 from ...opdef.spec import agree
@@ -30,7 +29,6 @@ def _tree_conv(
     return out if bias is None else f.elementwise_add(out, bias, axis=3)
 
 
-@remembers_arguments()
 @PARAMETERS
 @from_fields
 class TreeConv(Layer):
@@ -68,13 +66,13 @@ class TreeConv(Layer):
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters."""
-        Layer.__init__(self, dtype=given["dtype"])
-        features, outputs, filters, self._max_depth, self._act, attr, bias_attr, *_ = given.values()
-        self._feature_size = features
+        self.begin_with(given)
+        filters, bias_attr = self._num_filters, self._bias_attr
         self.bias: Any | None = None
         if bias_attr is not None and bias_attr is not False:
             self.bias = self.create_parameter([filters], bias_attr, is_bias=True)
-        self.weight: Any = self.create_parameter([features, 3, outputs, filters], attr)
+        shape = [self._feature_size, 3, self._output_size, filters]
+        self.weight: Any = self.create_parameter(shape, self._param_attr)
 
     def forward(self, nodes_vector: Variable, edge_set: Variable) -> Variable:
         """The features of all nodes, [batch, nodes, output_size, num_filters].
