@@ -219,3 +219,47 @@ def test_fused_steps_are_the_same_steps(name):
             (w * w * w).sum().backward()
             optimizer.step()
     assert weights[0].tolist() == weights[1].tolist() != [1.0, -2.0]
+
+
+class Halving:
+    """A function with a state."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, step):
+        return self.factor**step
+
+
+def test_states_of_schedulers_hold_those_that_they_use():
+    def made():
+        o = flow.optim.SGD([weight(1.0)], lr=1.0)
+        parts = [RATES["ConstantLR"](o, 0.5, 2), RATES["LambdaLR"](o, Halving(0.5))]
+        return RATES["SequentialLR"](o, parts, [2], interval_rescaling=True), parts
+
+    first, parts = made()
+    parts[1].lr_lambdas[0].factor = 0.25
+    first.step()
+    state = first.state_dict()
+    assert state["interval_rescaling"] == [True] and state["milestones"] == [2]
+    assert [inner.get("lr_lambdas") for inner in state["schedulers"]] == [None, [{"factor": 0.25}]]
+    second, others = made()
+    second.load_state_dict(state)
+    for _ in range(3):
+        first.step()
+        second.step()
+        assert first.get_last_lr() == second.get_last_lr()
+    assert others[1].lr_lambdas[0].factor == 0.25
+    assert RATES["LambdaLR"](first.optimizer, lambda step: 1.0).state_dict()["lr_lambdas"] == [None]
+
+
+def test_a_state_with_other_schedulers_changes_nothing():
+    o = flow.optim.SGD([weight(1.0)], lr=1.0)
+    chained = RATES["ChainedScheduler"]([RATES["StepLR"](o, 2), RATES["ExponentialLR"](o, 0.5)])
+    before = chained.state_dict()
+    turned = {**before, "last_step": 7, "schedulers": before["schedulers"][::-1]}
+    with pytest.raises(errors.StateDictError, match="expected a state of StepLR"):
+        chained.load_state_dict(turned)
+    with pytest.raises(errors.StateDictError, match="expected 2 schedulers, got 1"):
+        chained.load_state_dict({**before, "schedulers": before["schedulers"][:1]})
+    assert chained.state_dict() == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from ... import schedules
 from ...eager.engine import located
@@ -165,7 +165,7 @@ class LambdaLR(LRScheduler):
     verbose: bool = False
 
     def start(self) -> None:
-        groups, given = len(self.optimizer.param_groups), self.lr_lambda
+        groups, given = len(self.optimizer.param_groups), vars(self).pop("lr_lambda")
         self.lr_lambdas: list[Callable[[int], float]] = (
             [given] * groups if callable(given) else list(given)
         )
@@ -348,17 +348,15 @@ class SequentialLR(LRScheduler):
             raise located(
                 ArgumentError, f"expected {changes} milestones, got {len(self.milestones)}"
             )
-        given = vars(self).pop("interval_rescaling")
-        self.rescaling: list[bool] | list[Any] = (
-            [given] * changes if isinstance(given, bool) else list(given)
-        )
+        given = self.interval_rescaling
+        self.interval_rescaling = [given] * changes if isinstance(given, bool) else list(given)
         self.schedulers, self.milestones = list(self.schedulers), list(self.milestones)
         super().start()
 
     def rates(self, step: int) -> list[float]:
         """The rates of all groups in a step."""
         place = bisect_right(self.milestones, step)
-        if place and self.rescaling[place - 1]:
+        if place and cast("Any", self.interval_rescaling)[place - 1]:
             step -= self.milestones[place - 1]
         return self.schedulers[place].rates(step)
 

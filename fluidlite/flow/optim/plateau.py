@@ -56,7 +56,8 @@ class ReduceLROnPlateau(SetsRates):
             list(least) if isinstance(least, (list, tuple)) else [least] * groups
         )
         self.last_step: int = 0
-        self.best: float = math.inf if mode == "min" else -math.inf
+        self.mode_worse: float = math.inf if mode == "min" else -math.inf
+        self.best: float = self.mode_worse
         self.num_bad_steps: int = 0
         self.cooldown_counter: int = 0
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
