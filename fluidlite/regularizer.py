@@ -75,6 +75,9 @@ class _Decay(WeightDecayRegularizer):
     def __post_init__(self) -> None:
         number(self, "regularization_coeff", self.regularization_coeff, least=0)
 
+    def __str__(self) -> str:
+        return f"{type(self).__name__}, regularization_coeff={self.regularization_coeff:f}"
+
     def _scaled(self, x: Variable, out: Variable, block: Block) -> Variable:
         attrs = {"scale": float(self.regularization_coeff)}
         block.append_op("scale", inputs={"X": x}, outputs={"Out": out}, attrs=attrs)

@@ -96,3 +96,8 @@ def test_names_with_and_without_regularizer_are_the_same_class():
     assert fluid.regularizer.L2Decay is fluid.regularizer.L2DecayRegularizer
     assert fluid.regularizer.L2Decay(0.5) == fluid.regularizer.L2Decay(0.5)
     assert repr(fluid.regularizer.L1Decay(0.5)) == "L1Decay(regularization_coeff=0.5)"
+
+
+def test_a_regularizer_is_printed_as_in_fluid():
+    assert str(fluid.regularizer.L2Decay(0.1)) == "L2Decay, regularization_coeff=0.100000"
+    assert str(fluid.regularizer.L1DecayRegularizer(1)) == "L1Decay, regularization_coeff=1.000000"
