@@ -131,7 +131,7 @@ class BackwardPass(CotangentSweep):
                 else:
                     self.deliver(edge, flow)
         for node in reversed(passable):
-            sources = [node_of(edge) for edge in _edges(node)]
+            sources = [node_of(edge) for edge in edges_of(node)]
             if all(source is not None and source.edges is None for source in sources):
                 node.release()
 
@@ -380,7 +380,7 @@ def leading(
         if node.count < oldest and not leaves:  # edges lead to older ones
             continue
         sources = []
-        for edge in _edges(node):
+        for edge in edges_of(node):
             if edge not in blocked:
                 source = edge if type(edge) is GradNode else node_of(edge)
                 sources.append((edge, source))
@@ -397,7 +397,8 @@ def leading(
     return on_path
 
 
-def _edges(node: GradNode) -> list[Any]:
+def edges_of(node: GradNode) -> list[Any]:
+    """The edges of a node that was not released, to nodes, their outputs and leaves."""
     if tuple not in map(type, node.edges):
         return [edge for edge in node.edges if edge is not None]
     edges: list[Any] = []

@@ -148,17 +148,7 @@ def _lines(
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(texts) + "]"
 
 
-def operator_note(origin: Any) -> str:
-    """What a tensor says of the operator that gave it.
-
-    Args:
-        origin: the node of the operator, or an output of that.
-    """
-    node = getattr(origin, "node", origin)
-    return f"grad_fn=<{_name(node)}_backward>"
-
-
-def _name(node: Any) -> str:
+def operator_name(node: Any) -> str:
     """What OneFlow calls the operator of a node."""
     type, forms = node.type, getattr(node.how, "ins", ())
     if type not in _OF_TWO or len(forms) != 2:

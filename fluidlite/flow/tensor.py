@@ -33,6 +33,7 @@ from .shapes import (
 from . import devices, printing
 from .conversion import Conversion
 from .inplace import InPlace
+from .function_nodes import FunctionNode
 from .kinds import Size, dtype_of
 from .losses import begin_backward
 from .methods import OF_VARIABLES, MoreMethods
@@ -327,11 +328,16 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
             )
         return bool(self.array.item())
 
+    @property
+    def grad_fn(self) -> FunctionNode | None:  # type: ignore[override]
+        """The operator that gave the tensor; None for leaves."""
+        return None if self.is_leaf else FunctionNode(self.origin)
+
     def __repr__(self) -> str:
         notes = [*self._placing(), f"dtype={self.dtype}"]
         if not self.stop:
-            flows = self.origin is None
-            notes.append("requires_grad=True" if flows else printing.operator_note(self.origin))
+            node = self.grad_fn
+            notes.append("requires_grad=True" if node is None else f"grad_fn=<{node.name()}>")
         return printing.tensor_text(self.numpy(), notes)
 
 

@@ -218,3 +218,21 @@ def test_what_is_kept_for_gradients_may_be_packed():
     assert packed and x.grad.tolist() == [2.0, 4.0]
     with flow.autograd.detect_anomaly():
         (x * 2).sum().backward()
+
+
+def test_what_gave_a_tensor_leads_to_what_gave_its_inputs():
+    x, w = flow.ones(2, requires_grad=True), flow.ones(3, 2, requires_grad=True)
+    y = (flow.nn.functional.linear(x[None] * 2, w) + 1).exp()
+    names, node = [], y.grad_fn
+    while node is not None:
+        names.append(node.name())
+        node = node.next_functions[0] if node.next_functions else None
+    assert names[0] == "exp_backward" and names[1] == "scalar_add_backward"
+    assert names[-2:] == ["view::slice_backward", "accumulate_grad"]
+    product = y.grad_fn.next_functions[0].next_functions[0]
+    assert len(product.next_functions) == 2
+    assert product.next_functions[1] == (w * w).grad_fn.next_functions[0]
+    assert y.grad_fn == y.grad_fn and {y.grad_fn: 1}[y.grad_fn] == 1
+    assert repr(y.grad_fn).startswith("<exp_backward called at ") and x.grad_fn is None
+    y.sum().backward()
+    assert y.grad_fn.next_functions == []
