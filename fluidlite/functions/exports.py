@@ -39,10 +39,9 @@ _MODULES = (
 _INNER = frozenset([
     "array_of", "cast_to", "chosen", "clip", "common_type", "complex_of", "counted",
     "default_float", "dims_of", "filled", "fits", "floats", "in_run", "indices_of", "integers_of",
-    "known_in_run",
-    "mean_of_fractions", "number_type", "numbers_in", "of_number",
-    "of_ranks", "one_axis", "operands", "python_and", "python_not", "python_or", "python_xor",
-    "rows_of", "runs", "shared_maximum", "shared_minimum", "spread_alike", "tensors_of", "trace",
+    "known_in_run", "mean_of_fractions", "number_type", "numbers_in", "of_number", "of_ranks",
+    "one_axis", "operands", "python_and", "python_not", "python_or", "python_xor", "rows_of",
+    "runs", "scalar_in", "shared_maximum", "shared_minimum", "spread_alike", "tensors_of", "trace",
     "true_divide", "truths", "up_to_each", "values_and", "variance", "whole_quotient",
 ])  # fmt: skip
 #: further names of functions
