@@ -342,18 +342,22 @@ class EquivalenceError(FluidError, AssertionError):
 
 
 class FileError(FluidError, OSError, ValueError, RuntimeError):
-    """A file cannot be opened, read or written; the message names the file and the reason.
-
-    >>> fluid.load_program_state("no such model")
-    Traceback (most recent call last):
-    ...
-    fluidlite.errors.FileError: ...
-    """
+    """A file cannot be opened, read or written; the message names the file and the reason."""
 
     def __reduce__(self) -> Any:
         made: tuple[Any, ...] = super().__reduce__()  # type: ignore[assignment]
         kind, args, *_ = made
         return kind, args, {**vars(self), "errno": self.errno}
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file or folder does not exist.
+
+    >>> fluid.paddle.load("no such file")
+    Traceback (most recent call last):
+    ...
+    fluidlite.errors.MissingFileError: ...
+    """
 
 
 class FileFormatError(FluidError, ValueError, RuntimeError):

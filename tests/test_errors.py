@@ -10,7 +10,7 @@ import traceback
 import pytest
 
 import fluidlite
-from fluidlite import errors
+from fluidlite import errors, paddle
 from fluidlite.errors import FluidError, with_context
 
 
@@ -95,6 +95,26 @@ def test_an_error_of_a_file_keeps_the_systems_number(also, tmp_path):
     error = also(raised(fluidlite.io.read, tmp_path / "nothing"))
     assert error.errno == errno.ENOENT
     assert with_context(error, "  while reading").errno == errno.ENOENT
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        paddle.load,
+        paddle.vision.image_load,
+        paddle.vision.datasets.ImageFolder,
+        paddle.vision.datasets.DatasetFolder,
+        lambda path: paddle.vision.datasets.Cifar10(path, download=False),
+        lambda path: paddle.text.datasets.UCIHousing(path, download=False),
+        lambda path: fluidlite.io.load_inference_model(path, fluidlite.Executor()),
+        fluidlite.load_program_state,
+        fluidlite.load_dygraph,
+    ],
+)
+def test_a_missing_file_is_an_error_of_python_too(read, tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        read(str(tmp_path / "nothing"))
+    assert isinstance(caught.value, errors.MissingFileError)
 
 
 def test_a_suggestion_prefers_the_same_letters_and_then_the_same_beginning():

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import ArgumentError, FileError
+from ..errors import ArgumentError, MissingFileError
 from ..ground.files import Path
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
@@ -71,7 +71,9 @@ def load_dygraph(
     for ending in (PARAMETERS, OPTIMIZER):
         path = path.removesuffix(ending)
     if not os.path.exists(path + PARAMETERS):
-        raise FileError(f"cannot read {path + PARAMETERS}: there is no such file; check the path")
+        raise MissingFileError(
+            f"cannot read {path + PARAMETERS}: there is no such file; check the path"
+        )
     parameters = read_state(path + PARAMETERS)
     if not keep_name_table:
         parameters.pop(NAME_TABLE, None)

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
-from ..errors import ArgumentError, FileError, FileFormatError
+from ..errors import ArgumentError, FileError, FileFormatError, MissingFileError
 
 Path = str | os.PathLike[str]
 
@@ -61,7 +61,8 @@ def file_error(what: str, path: Path, error: OSError) -> FileError:
         error: what the system said.
     """
     why = _WHY.get(error.errno or 0, error.strerror or str(error))
-    made = FileError(f"cannot {what} {os.fspath(path)}: {why}")
+    kind = MissingFileError if error.errno == errno.ENOENT else FileError
+    made = kind(f"cannot {what} {os.fspath(path)}: {why}")
     made.errno = error.errno
     return made
 

@@ -8,7 +8,13 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import ArgumentError, FileError, FileFormatError, UnknownVariableError, suggestion
+from ..errors import (
+    ArgumentError,
+    FileFormatError,
+    MissingFileError,
+    UnknownVariableError,
+    suggestion,
+)
 from ..ground.callsite import warn
 from ..ground.dtypes import DType, Kind
 from ..ground.files import Path, Transaction, read_bytes, usable_path
@@ -348,7 +354,7 @@ def model_files(
         if program is not None:
             folder, stem = os.path.split(folder)
             return folder, program, stem + ".pdiparams"
-        raise FileError(
+        raise MissingFileError(
             f"cannot read the model {folder}: there is no such folder; check the path, or give "
             "what stands in front of .pdmodel or .json"
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, FileError, FileFormatError, ShapeError
+from ..errors import ArgumentError, DTypeError, FileFormatError, MissingFileError, ShapeError
 from ..ground.callsite import warn
 from ..ground.files import Path, Source, Transaction, open_source, read_bytes
 from ..ir.program import Program
@@ -159,7 +159,7 @@ def _load_older(
 ) -> None:
     """Read what ``save_persistables`` and the like wrote."""
     if not os.path.exists(path):
-        raise FileError(
+        raise MissingFileError(
             f"cannot read {path}{PARAMETERS}: there is no such file, nor a folder or a file "
             f"{path}; check the path"
         )
@@ -216,7 +216,7 @@ def load_program_state(
         state.pop(NAME_TABLE, None)
         return state
     if not os.path.exists(path):
-        raise FileError(
+        raise MissingFileError(
             f"cannot read {path}{PARAMETERS}: there is no such file, nor a folder or a file "
             f"{path}; check the path"
         )

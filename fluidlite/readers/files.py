@@ -16,7 +16,7 @@ from typing import IO, Any, NoReturn
 from ..errors import ArgumentError, FileError, UnknownVariableError, UnsupportedError
 from ..ground.arguments import integer, refused
 from ..ground.callsite import caller, warn
-from ..ground.files import usable_path
+from ..ground.files import file_error, usable_path
 from ..ground.protected import answers_protected
 from ..ground.reprs import Described
 from ..ground.seeding import shuffled
@@ -512,7 +512,7 @@ def _opened(path: str) -> IO[bytes]:
     try:
         return open(path, "rb")
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from error
+        raise file_error("read", path, error) from error
 
 
 def _texts(path: str, command: str) -> Iterator[str]:

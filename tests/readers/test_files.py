@@ -115,7 +115,7 @@ def test_a_line_that_is_none_is_told_with_its_place(variables, tmp_path, line, m
 
 
 def test_a_file_that_is_not_there_is_named(variables):
-    with pytest.raises(FileError, match="cannot read nowhere: No such file"):
+    with pytest.raises(FileError, match="cannot read nowhere: there is no such file"):
         list(dataset_of(variables, ["nowhere"]).feeds())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ....errors import ArgumentError, FileError
+from ....errors import ArgumentError, MissingFileError
 from ....ground.docstrings import Family
 from ....readers.datasets import Dataset
 
@@ -45,13 +45,13 @@ def file_of(given: str | None, folder: str, *names: str) -> str:
         names: what the file may be called there, the usual name first.
 
     Raises:
-        FileError: there is none.
+        MissingFileError: there is none.
     """
     home = os.path.join(os.path.expanduser("~"), ".cache", "paddle", "dataset", folder)
     paths = [os.path.join(home, name) for name in names] if given is None else [given]
     existing = next((path for path in paths if os.path.exists(path)), None)
     if existing is None:
-        raise FileError(
+        raise MissingFileError(
             f"there is no {paths[0]}: put the files of the set there; nothing is downloaded"
         )
     return existing

@@ -8,6 +8,7 @@ from typing import Any
 
 from ....errors import ArgumentError, FileError
 from ....ground.docstrings import Family
+from ....ground.files import file_error
 from ....ground.public_names import list_public_names
 from ....ground.tracebacks import api_boundaries
 from ....readers.datasets import Dataset
@@ -72,7 +73,7 @@ def _folders(root: str) -> list[str]:
     try:
         return sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
     except OSError as error:
-        raise FileError(f"{root}: expected a folder: {error}") from error
+        raise file_error("read", root, error) from error
 
 
 class _Folder(Dataset):
