@@ -110,16 +110,18 @@ class _Convolution(Layer):
 
     def _added(self) -> Any:
         """The bias; False for none."""
-        return False if self.bias is None else self.bias
+        bias = self.bias
+        return False if bias is None else bias
 
     def forward(self, input: Variable) -> Variable:
         """The convolved images, or volumes."""
-        shape = self.weight.shape
+        weight = self.weight
+        shape = weight.shape
         return type(self).function(
             input,
             shape[1] * (self._groups or 1) if self._transposed else shape[0],
             filter_size=shape[2:],
-            param_attr=self.weight,
+            param_attr=weight,
             bias_attr=self._added(),
             name=self._full_name,
             **{name: getattr(self, f"_{name}") for name in self._moved},
