@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import TYPE_CHECKING, overload
 
 from ..eager.recording import eager
@@ -59,7 +60,16 @@ def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> T
     [0.5, 0.5]
     """
     x = input if dtype is None else elementary.cast(input, dtype)
-    return eager.softmax(x, axis=_dim_of_classes(x, dim))
+    out: Tensor = eager.softmax(x, axis=_dim_of_classes(x, dim))
+    if out.appends is None:
+        tiny = out.array < _FLOOR
+        if tiny.any():  # the array is new, and the rule of the gradient reads it, too
+            out.array[tiny] = 0.0
+    return out
+
+
+#: just above what fluid's operator gives for a logit that is 64 or more below the largest
+_FLOOR = exp(-63.9)
 
 
 def _dim_of_classes(x: Tensor, dim: int | None) -> int:

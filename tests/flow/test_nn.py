@@ -263,3 +263,13 @@ def test_slices_of_another_element_type_are_added():
     x, index = _at("float32", [1.0, 2.0]), flow.tensor([0, 0])
     found = flow.index_add(x, 0, index, _at("float64", [10.0, 20.0]))
     assert found.dtype == flow.float32 and found.tolist() == [31.0, 2.0]
+
+
+def test_a_softmax_is_0_far_below_the_largest_logit():
+    x = flow.tensor([[0.0, -70.0, float("-inf")], [1.0, 1.0, 2.0]], requires_grad=True)
+    y = x.softmax(-1)
+    assert y[0].tolist() == [1.0, 0.0, 0.0] and abs(y[1].sum().item() - 1.0) < 1e-6
+    (slope,) = flow.autograd.grad((y * flow.tensor([1.0, 2.0, 3.0])).sum(), x, create_graph=True)
+    assert slope[0].tolist() == [0.0, 0.0, 0.0]
+    assert flow.autograd.grad(slope[0].sum(), x)[0][0].tolist() == [0.0, 0.0, 0.0]
+    assert y.grad_fn.name() == "softmax_backward"
