@@ -22,6 +22,7 @@ class ParameterGroup(NamedTuple):
 
     names: frozenset[str]  #: of the parameters
     options: Mapping[str, Any]  #: by the attributes of the optimizer that they stand for
+    given: Mapping[str, Any]  #: as the user wrote it, with its parameters as a list
 
 
 class ParameterGroups:
@@ -46,10 +47,16 @@ class ParameterGroups:
                 ParameterGroup(
                     frozenset(names.get(name, name) for name in each.names),
                     copy.deepcopy(each.options, memo),
+                    copy.deepcopy(each.given, memo),
                 )
                 for each in self._groups
             ],
         )
+
+    @property
+    def given(self) -> list[Mapping[str, Any]]:
+        """The groups as the user wrote them; none where the user made none."""
+        return [each.given for each in self._groups]
 
     @property
     def has_options(self) -> bool:
@@ -118,7 +125,7 @@ def eager_groups(
             _warn_of_repeated(kind, [param.name for param in listed])
         return ParameterGroups(distinct)
     groups = [
-        ParameterGroup(frozenset(p.name for p in some), options(each))
+        ParameterGroup(frozenset(p.name for p in some), options(each), {**each, "params": some})
         for some, each in zip(members, given or ())
     ]
     _check_disjoint(kind, groups)

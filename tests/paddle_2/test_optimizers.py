@@ -364,3 +364,26 @@ def test_a_derived_optimizer_changes_what_the_step_of_its_base_gets():
         halved.clear_grad()
         halved._learning_rate.step()
     assert w.tolist() == [0.25, 0.25]
+
+
+def test_libraries_find_the_parameters_or_the_groups_of_an_optimizer():
+    layer, more = paddle.nn.Linear(2, 3), paddle.nn.Linear(3, 2)
+    plain = paddle.optimizer.Adam(0.1, parameters=layer.parameters())
+    assert [id(p) for p in plain._param_groups] == [id(p) for p in layer.parameters()]
+    plain._param_groups.extend(more.parameters())
+    before = more.weight.numpy()
+    more(layer(paddle.ones([1, 2]))).sum().backward()
+    plain.step()
+    assert (more.weight.numpy() != before).all()
+
+    clip = paddle.nn.ClipGradByNorm(1.0)
+    groups = [
+        {"params": [layer.weight], "learning_rate": 0.5},
+        {"params": layer.bias, "weight_decay": 0.3},
+    ]
+    adamw = paddle.optimizer.AdamW(0.1, parameters=groups, weight_decay=0.2, grad_clip=clip)
+    first, second = adamw._param_groups
+    assert list(first) == ["params", "learning_rate", "weight_decay", "grad_clip"]
+    assert first["params"][0] is layer.weight and second["params"][0] is layer.bias
+    assert (first["weight_decay"], second["weight_decay"]) == (0.2, 0.3)
+    assert first["grad_clip"] is clip and first["learning_rate"] == 0.5

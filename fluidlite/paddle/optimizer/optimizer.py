@@ -88,6 +88,16 @@ class Optimizer(library.Optimizer):
             weight_decay=weight_decay,
         )
 
+    @property
+    def _param_groups(self) -> Any:
+        """The parameters, or the groups of them with what holds for each: libraries read them."""
+        groups = [] if self._eager is None else self._eager.groups.given
+        if not groups:
+            return self._parameter_list
+        decay = getattr(self, "_decay", self.regularization)  # AdamW's is a number
+        usual = {"weight_decay": decay, "grad_clip": self._grad_clip}
+        return [{**each, **usual, **each} for each in groups]
+
     def begin(self, given: dict[str, Any]) -> None:
         """Take over the arguments of a subclass."""
         self._need_parameters(given)
