@@ -87,10 +87,12 @@ class Owner:
     def __repr__(self) -> str:
         within = self.__dict__[self._within].items()
         shown = [f"({n}): {each!r}".replace("\n", "\n  ") for n, each in within if each is not None]
-        body = self.extra_repr()
+        body = self.extra_repr().replace("\n", "\n  ")
         if shown:
             before = body if self._continues else f"\n  {body}" if body else ""
             body = before + "\n  " + "\n  ".join(shown) + "\n"
+        elif "\n" in body:
+            body = f"\n  {body}\n"
         return f"{type(self).__name__}({body})"
 
 

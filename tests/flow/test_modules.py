@@ -282,3 +282,16 @@ def test_names_that_did_not_fit_keep_their_order():
     state = {"z": flow.ones(1), "0.weight": flow.ones(2, 2), "a": flow.ones(1)}
     missing, unknown = net.load_state_dict(state, strict=False)
     assert missing == ["0.bias", "1.weight", "1.bias"] and unknown == ["z", "a"]
+
+
+def test_a_list_of_parameters_shows_each_on_its_line():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.kept = nn.ParameterList(
+                [nn.Parameter(flow.ones(2)), nn.Parameter(flow.ones(2, 3))]
+            )
+
+    lines = repr(Net()).replace(str(nn.Parameter), "P").splitlines()
+    assert lines[:2] == ["Net(", "  (kept): ParameterList("] and lines[4:] == ["  )", ")"]
+    assert lines[3] == "      (1): Parameter containing: [P of size 2x3]"
