@@ -36,6 +36,23 @@ def located(kind: type[FluidError], message: str) -> FluidError:
     return with_context(kind(message), f"  called at {call_site()}")
 
 
+def check_gradient_of(tensor: Any, value: Any) -> None:
+    """Check what is to be the gradient of a tensor.
+
+    Raises:
+        ArgumentError: it is no tensor.
+        GradientShapeError: it has another shape.
+    """
+    if not isinstance(value, TensorRecord):
+        raise located(ArgumentError, f"expected a tensor or None as a gradient, got {value!r:.60}")
+    if value.array.shape != tensor.array.shape:
+        raise located(
+            GradientShapeError,
+            f"expected a gradient of shape {list(tensor.array.shape)} for {described(tensor)}, "
+            f"got {list(value.array.shape)}",
+        )
+
+
 def seed_of(tensor: Any, given: Any, recording: bool) -> Any:
     """The cotangent that a sweep starts with at a tensor.
 

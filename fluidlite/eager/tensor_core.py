@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .. import unique_name
-from ..errors import (
-    ArgumentError,
-    AxisError,
-    GradientShapeError,
-    GradientStateError,
-    GradientTypeError,
-    ShapeError,
-)
+from ..errors import ArgumentError, AxisError, GradientStateError, GradientTypeError, ShapeError
 from ..functions import arithmetic, composed, elementary, shaping
 from ..functions.items import encode, set_item
 from ..functions.mixing import WIDER, Promotion
@@ -122,6 +115,8 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     accumulates_kept: ClassVar[bool] = False
     #: whether gradients stop gradients themselves
     gradient_stops: bool = False
+    #: whether ``grad`` is set to a copy of a tensor, so that both change by themselves
+    copies_gradients: ClassVar[bool] = True
 
     #: which element type several ones make
     promotion: ClassVar[Promotion] = WIDER
@@ -364,7 +359,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that ``backward`` found; None before.  May be set.
+        """The gradient that ``backward`` found; None before.  May be set, to a copy of a tensor.
 
         Raises:
             GradientShapeError: when set to a tensor of another shape.
@@ -379,16 +374,10 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
-            if not isinstance(value, TensorRecord):
-                raise engine.located(
-                    ArgumentError, f"expected a tensor or None as a gradient, got {value!r:.60}"
-                )
-            if value.array.shape != self.array.shape:
-                raise engine.located(
-                    GradientShapeError,
-                    f"expected a gradient of shape {list(self.array.shape)} for "
-                    f"{described(self)}, got {list(value.array.shape)}",
-                )
+            engine.check_gradient_of(self, value)
+            held = self._gradient
+            if value is not held and self.copies_gradients:
+                value = self.results(value.array.copy(), None, held is None or held.stop)  # type: ignore[assignment]
         self._gradient = value
 
     def _warn_of_none(self) -> None:
@@ -462,7 +451,7 @@ class TensorCore(SharedMethods, TensorOperators, Kinds, Writing):
             held.origin, held.stop = gradient.origin, gradient.stop
         else:
             held._replace(gradient)
-            held.stop = self.gradient_stops
+            held.stop = held.stop or self.gradient_stops
         held.version += 1
 
     def _replace(self, gradient: Any, seen: bool = False) -> None:

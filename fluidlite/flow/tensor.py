@@ -98,6 +98,7 @@ class Tensor(Conversion, Placed, MoreMethods, InPlace, TensorCore):  # type: ign
     accumulates: ClassVar[bool] = True
     accumulates_kept: ClassVar[bool] = True
     gradient_stops: bool = True
+    copies_gradients: ClassVar[bool] = False
     flat_zeros: ClassVar[bool] = True
     results: ClassVar[type[Tensor]]
     promotion: ClassVar[Promotion] = DIMENSIONS_FIRST

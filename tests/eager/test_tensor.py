@@ -173,6 +173,23 @@ def test_arrays_of_tensors_are_copies():
     assert np.asarray(x, "float64").dtype == np.float64
 
 
+def test_a_gradient_is_set_to_a_copy_that_keeps_where_gradients_stop():
+    x, given = leaf([1.0, 2.0]), fluid.to_tensor([10.0, 20.0])
+    x.grad = given
+    given.set_value(np.zeros(2, "float32"))
+    assert x.grad.tolist() == [10, 20] and x.grad.stop_gradient
+    (x * 2.0).sum().backward()
+    assert (x.grad.tolist(), given.tolist()) == ([12, 22], [0, 0])
+    assert x.grad.stop_gradient
+    x.grad = None
+    (x * 2.0).sum().backward()
+    assert not x.grad.stop_gradient
+    x.grad = x.grad * 2
+    assert x.grad.tolist() == [4, 4] and not x.grad.stop_gradient
+    x.grad *= 0.5
+    assert x.grad.tolist() == [2, 2]
+
+
 def test_gradients_can_be_set_and_cleared():
     x = leaf([1.0, 2.0])
     assert x.gradient() is None
