@@ -263,3 +263,11 @@ def test_a_state_with_other_schedulers_changes_nothing():
     with pytest.raises(errors.StateDictError, match="expected 2 schedulers, got 1"):
         chained.load_state_dict({**before, "schedulers": before["schedulers"][:1]})
     assert chained.state_dict() == before
+
+
+def test_a_state_of_a_polynomial_has_oneflows_names():
+    o = flow.optim.SGD([weight(1.0)], lr=1.0)
+    rates = RATES["PolynomialLR"](o, 4, end_learning_rate=0.0)
+    rates.step()
+    assert rates.get_last_lr() == [0.75] and rates.state_dict()["max_decay_steps"] == 4
+    assert "decay_batch" not in rates.state_dict()

@@ -244,9 +244,15 @@ class _Polynomial(schedules.ByFormula):
 
 @_scheduler
 class PolynomialLR(_Steps, _Polynomial, _OfOptimizer):
+    def start(self) -> None:
+        self.max_decay_steps: int = vars(self).pop("decay_batch")  # as states of OneFlow have it
+        super().start()
+
     def get_lr(self, base_lr: float, step: int) -> float:
         """The rate of a group in a step."""
-        return super().get_lr(base_lr, max(step, 1) if self.cycle else step)  # as OneFlow does
+        counted = max(step, 1) if self.cycle else step  # as OneFlow does
+        shape = self.max_decay_steps, self.end_learning_rate, self.power, self.cycle
+        return float(self.formula(base_lr, counted, *shape))
 
 
 @_scheduler
