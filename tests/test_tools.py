@@ -108,7 +108,7 @@ def objects():
         (sgd, "SGD(learning_rate=0.1)"),
         (
             fluid.optimizer.Adam(0.1, beta1=0.8, regularization=decay, grad_clip=clip),
-            f"Adam(learning_rate=0.1, beta1=0.8, regularization={decay}, grad_clip={clip!r})",
+            f"Adam(learning_rate=0.1, beta1=0.8, regularization={decay!r}, grad_clip={clip!r})",
         ),
         (fluid.optimizer.Lamb(0.1, 0.02), "Lamb(learning_rate=0.1, lamb_weight_decay=0.02)"),
         (fluid.optimizer.ModelAverage(0.15), "ModelAverage(average_window_rate=0.15)"),
