@@ -125,10 +125,10 @@ class InPlace(Writing, results=False):
         if thread.recording:
             need_no_leaf(self)
         with no_grad():
-            return super().fill_(0)
+            return Writing.fill_(self, 0)
 
     def fill_(self, value: Other) -> Tensor:
         """Make all elements one number, in place; gradients flow to that alone."""
         if thread.recording and not (self.stop and getattr(value, "stop", True)):
             return self.write(lambda old: set_item(old, ..., value))
-        return super().fill_(value)
+        return Writing.fill_(self, value)

@@ -262,7 +262,7 @@ class MoreMethods(Writing, results=False):
     def normal_(self, mean: float = 0.0, std: float = 1.0) -> Tensor:  # type: ignore[override]
         """Draw all elements anew, normally distributed, in place."""
         with no_grad():
-            return super().normal_(mean, std)
+            return Writing.normal_(self, mean, std)
 
     def uniform_(self, a: float = 0.0, b: float = 1.0) -> Tensor:  # type: ignore[override]
         """Draw all elements anew, equally likely in [a, b), in place."""
@@ -271,7 +271,7 @@ class MoreMethods(Writing, results=False):
     def exponential_(self, lambd: float = 1.0) -> Tensor:  # type: ignore[override]
         """Draw all elements anew, exponentially distributed with the mean 1 / lambd, in place."""
         with no_grad():
-            return super().exponential_(lambd)
+            return Writing.exponential_(self, lambd)
 
     def bernoulli_(self, p: float = 0.5) -> Tensor:
         """Make all elements 1 with a probability and 0 else, in place."""

@@ -170,18 +170,6 @@ def test_power_iterations_and_negative_samples_are_read_at_each_call():
     np.testing.assert_array_equal(loss(x, label).numpy(), expected)
 
 
-def test_a_transposed_convolution_of_volumes_adds_the_bias_of_an_attribute():
-    shift = fluid.initializer.Constant(0.5)
-    layer = dygraph.Conv3DTranspose(4, 2, 1, bias_attr=shift)
-    found = layer(*volume()).numpy()
-    layer._bias_attr = None
-    np.testing.assert_allclose(found - layer(*volume()).numpy(), 0.5, rtol=1e-5)
-    plain = dygraph.Conv3DTranspose(4, 2, 1)  # whose bias is there, as in fluid 1.8.5
-    before = plain(*volume()).numpy()
-    plain.bias.set_value(np.ones(2, "float32"))
-    np.testing.assert_array_equal(plain(*volume()).numpy(), before)
-
-
 class Block(dygraph.Layer):
     """As the vision models of the time are: a subclass sets what another constructor has set."""
 

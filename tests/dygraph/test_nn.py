@@ -33,10 +33,7 @@ LAYERS = {
         lambda: dygraph.Conv2DTranspose(4, 6, 3, stride=2, groups=2, bias_attr=False),
         [(2, 4, 3, 5)],
     ),
-    "Conv3DTranspose": (
-        lambda: dygraph.Conv3DTranspose(2, 3, 2, stride=2, bias_attr="b"),
-        [(1, 2, 2, 3, 4)],
-    ),
+    "Conv3DTranspose": (lambda: dygraph.Conv3DTranspose(2, 3, 2, stride=2), [(1, 2, 2, 3, 4)]),
     "Pool2D": (lambda: dygraph.Pool2D(2, "max", 2, ceil_mode=True), [(2, 3, 5, 7)]),
     "Pool2D.global": (lambda: dygraph.Pool2D(global_pooling=True, pool_type="avg"), [(2, 3, 5, 7)]),
     "BatchNorm": (lambda: dygraph.BatchNorm(3, act="relu"), [(4, 3, 2, 5)]),

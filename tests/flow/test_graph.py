@@ -320,3 +320,14 @@ def test_a_graph_goes_through_rows_and_gives_tensors_that_no_input_changes():
         assert (total.tolist(), difference.tolist()) == ([4, 7], [-2, -3])
         assert (ones.tolist(), numbers.tolist()) == ([1, 1], [0, 1, 2])
         ones += 1
+
+
+def test_results_are_filled_in_place_within_a_graph():
+    class Filling(flow.nn.Graph):
+        def build(self, x):
+            drawn, spread = x.clone().normal_(), x.clone().exponential_()
+            return x.clone().zero_(), x.clone().fill_(3), drawn, spread
+
+    zeros, threes, drawn, spread = (found.numpy() for found in Filling()(flow.ones(2, 3)))
+    assert not zeros.any() and (threes == 3).all()
+    assert len({*drawn.flat}) == len({*spread.flat}) == 6 and (spread > 0).all()

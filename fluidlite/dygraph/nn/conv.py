@@ -108,21 +108,16 @@ class _Convolution(Layer):
     def extra_repr(self) -> str:
         return f"{list(self.weight.shape)}"
 
-    def _added(self) -> Any:
-        """The bias; False for none."""
-        bias = self.bias
-        return False if bias is None else bias
-
     def forward(self, input: Variable) -> Variable:
         """The convolved images, or volumes."""
-        weight = self.weight
+        weight, bias = self.weight, self.bias
         shape = weight.shape
         return type(self).function(
             input,
             shape[1] * (self._groups or 1) if self._transposed else shape[0],
             filter_size=shape[2:],
             param_attr=weight,
-            bias_attr=self._added(),
+            bias_attr=False if bias is None else bias,
             name=self._full_name,
             **{name: getattr(self, f"_{name}") for name in self._moved},
         )
@@ -214,8 +209,7 @@ class Conv2DTranspose(_Options, _Adjoint, _Sized):
 @_CONVOLUTIONS
 @from_fields
 class Conv3DTranspose(_Options, _Adjoint):
-    """The same for volumes; see :class:`Conv2DTranspose`.  As in fluid 1.8 the bias is added only
-    where ``bias_attr`` is given.
+    """The same for volumes; see :class:`Conv2DTranspose`.
 
     >>> with fluid.dygraph.guard():
     ...     conv = fluid.dygraph.Conv3DTranspose(4, 1, filter_size=2, stride=2)
@@ -226,9 +220,6 @@ class Conv3DTranspose(_Options, _Adjoint):
 
     dimensions = 3
     function: ClassVar[Callable[..., Any]] = staticmethod(conv3d_transpose)
-
-    def _added(self) -> Any:
-        return super()._added() if self._bias_attr else False
 
 
 @from_fields
