@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import exp
 from typing import TYPE_CHECKING, overload
 
+import numpy as np
+
 from ..eager.recording import eager
 from ..functions import arithmetic, elementary, reduction, selection, shaping
 from ..opdef.operand import Operand
@@ -60,16 +62,26 @@ def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> T
     [0.5, 0.5]
     """
     x = input if dtype is None else elementary.cast(input, dtype)
-    out: Tensor = eager.softmax(x, axis=_dim_of_classes(x, dim))
+    axis = _dim_of_classes(x, dim)
+    out: Tensor = eager.softmax(x, axis=axis)
     if out.appends is None:
-        tiny = out.array < _FLOOR
-        if tiny.any():  # the array is new, and the rule of the gradient reads it, too
-            out.array[tiny] = 0.0
+        _write_smallest(out.array, x.array, axis)
     return out
 
 
 #: just above what fluid's operator gives for a logit that is 64 or more below the largest
 _FLOOR = exp(-63.9)
+
+
+def _write_smallest(shares: np.ndarray, logits: np.ndarray, axis: int) -> None:
+    """Write what OneFlow has in place of fluid's floor: 0 where a mask hides a logit.  The shares
+    are new, and the rule of their gradient reads them, too.
+    """
+    smallest = shares < _FLOOR
+    if smallest.any():
+        with np.errstate(invalid="ignore", under="ignore"):
+            below = np.exp(logits - logits.max(axis, keepdims=True))
+            np.multiply(below, shares.max(axis, keepdims=True), out=shares, where=smallest)
 
 
 def _dim_of_classes(x: Tensor, dim: int | None) -> int:
