@@ -83,8 +83,9 @@ def kernel_libraries() -> list[Callable[[Any], KernelLibrary | None]]:
 
 def _open_onednn(graph: Any, everywhere: bool) -> KernelLibrary | None:
     """What oneDNN offers for a graph; its modules are read where a value is large enough."""
-    shapes = {value.shape for each in graph for value in (*each.inputs, *each.results)}
-    if not everywhere and all(prod(shape) < SMALLEST_OF_ONEDNN for shape in shapes):
-        return None
+    if not everywhere:
+        shapes = {value.shape for each in graph for value in (*each.inputs, *each.results)}
+        if all(prod(shape) < SMALLEST_OF_ONEDNN for shape in shapes):
+            return None
     library: KernelLibrary | None = import_module(_ONEDNN).open_library(graph, everywhere)
     return library

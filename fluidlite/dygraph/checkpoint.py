@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import ArgumentError, MissingFileError
-from ..ground.files import Path
+from ..errors import ArgumentError
+from ..ground.files import Path, missing_file
 from ..ground.missing_names import answer
 from ..ground.public_names import list_public_names
 from ..ground.tracebacks import api_boundaries
@@ -71,9 +71,7 @@ def load_dygraph(
     for ending in (PARAMETERS, OPTIMIZER):
         path = path.removesuffix(ending)
     if not os.path.exists(path + PARAMETERS):
-        raise MissingFileError(
-            f"cannot read {path + PARAMETERS}: there is no such file; check the path"
-        )
+        raise missing_file(path + PARAMETERS)
     parameters = read_state(path + PARAMETERS)
     if not keep_name_table:
         parameters.pop(NAME_TABLE, None)

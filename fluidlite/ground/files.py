@@ -67,6 +67,11 @@ def file_error(what: str, path: Path, error: OSError) -> FileError:
     return made
 
 
+def missing_file(path: Path) -> FileError:
+    """The error that a file to read does not exist."""
+    return file_error("read", path, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
+
+
 def usable_path(what: str, path: Path) -> str:
     """A path that a file can have, as a text.
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, MissingFileError
+from ..errors import ArgumentError
 from ..functions.creation import to_tensor
-from ..ground.files import Path, Transaction
+from ..ground.files import Path, Transaction, missing_file
 from ..proto.state import NAME_TABLE, checked_path, read_state, write_state
 
 
@@ -64,7 +64,7 @@ def load_state(path: Path) -> dict[str, Any]:
     """
     found = checked_path(path)
     if not os.path.isfile(found):
-        raise MissingFileError(f"cannot read {found}: there is no such file; check the path")
+        raise missing_file(found)
     values = read_state(found)
     values.pop(NAME_TABLE, None)
     return {k: to_tensor(v) if isinstance(v, np.ndarray) else v for k, v in values.items()}

@@ -72,15 +72,8 @@ class _Convolution(Layer):
     dimensions: ClassVar[int] = 2
     function: ClassVar[Callable[..., Any]]
     _transposed: ClassVar[bool] = False
-    #: arguments of the function that say how filters are moved
-    _moved: ClassVar[Sequence[str]] = (
-        "stride",
-        "padding",
-        "dilation",
-        "groups",
-        "use_cudnn",
-        "act",
-    )
+    #: arguments of the function that ``forward`` reads from attributes
+    _forwarded: ClassVar[str] = "stride padding dilation groups use_cudnn act"
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the filters and the bias.
@@ -97,7 +90,7 @@ class _Convolution(Layer):
                 f"{channels}"
             )
         start: Normal | None = Normal(0.0, sqrt(2.0 / (prod(sizes) * channels)), 0)
-        if self._transposed:
+        if self._transposed:  # as fluid 1.8 does; others keep both as they were given
             start = None
             given.update(filter_size=sizes, groups=groups)
         self.begin_with(_listed(given, "stride padding dilation", self.dimensions))
@@ -119,7 +112,7 @@ class _Convolution(Layer):
             param_attr=weight,
             bias_attr=False if bias is None else bias,
             name=self._full_name,
-            **{name: getattr(self, f"_{name}") for name in self._moved},
+            **{name: getattr(self, f"_{name}") for name in self._forwarded.split()},
         )
 
 
@@ -136,7 +129,7 @@ class _Sized(_Convolution):
     """A convolution with given sizes of its output."""
 
     output_size: Integers | None = None
-    _moved: ClassVar[Sequence[str]] = (*_Convolution._moved, "output_size")
+    _forwarded: ClassVar[str] = f"{_Convolution._forwarded} output_size"
 
 
 @from_fields

@@ -111,13 +111,13 @@ def _with_variables(function: Any, *args: Any, **kwargs: Any) -> Any:
 # -- built-in functions ----------------------------------------------------------------------------
 
 
-#: whether a function that prints is to run as it is, at each call
-PRINTS_ITSELF: state.StateSlot[bool] = state.slot("prints itself", lambda: False)
+#: whether ``print`` is refused, so that the function runs as it is, at each call
+REFUSES_PRINT: state.StateSlot[bool] = state.slot("refuses print", lambda: False)
 
 
 def _print(*args: Any, **kwargs: Any) -> None:
     """``print``; of variables, an operator that prints when the program runs."""
-    if PRINTS_ITSELF.get():
+    if REFUSES_PRINT.get():
         raise refused("print shows values at each call, as they are in Python")
     if not any(is_static(each) for each in args):
         builtins.print(*args, **kwargs)

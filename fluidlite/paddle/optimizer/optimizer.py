@@ -96,7 +96,7 @@ class Optimizer(library.Optimizer):
             return self._parameter_list
         decay = getattr(self, "_decay", self.regularization)  # AdamW's is a number
         usual = {"weight_decay": decay, "grad_clip": self._grad_clip}
-        return [{**each, **usual, **each} for each in groups]
+        return [{**each, **{n: usual[n] for n in usual if n not in each}} for each in groups]
 
     def begin(self, given: dict[str, Any]) -> None:
         """Take over the arguments of a subclass."""
