@@ -115,6 +115,7 @@ def test_a_missing_file_is_an_error_of_python_too(read, tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         read(str(tmp_path / "nothing"))
     assert isinstance(caught.value, errors.MissingFileError)
+    assert caught.value.errno == errno.ENOENT
 
 
 def test_a_suggestion_prefers_the_same_letters_and_then_the_same_beginning():

@@ -67,9 +67,11 @@ def file_error(what: str, path: Path, error: OSError) -> FileError:
     return made
 
 
-def missing_file(path: Path) -> FileError:
-    """The error that a file to read does not exist."""
-    return file_error("read", path, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
+def missing_file(path: Path, why: str = _WHY[errno.ENOENT]) -> MissingFileError:
+    """The error that a file to read does not exist, with the system's number of it."""
+    error = MissingFileError(f"cannot read {os.fspath(path)}: {why}")
+    error.errno = errno.ENOENT
+    return error
 
 
 def usable_path(what: str, path: Path) -> str:

@@ -8,16 +8,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import (
-    ArgumentError,
-    FileFormatError,
-    MissingFileError,
-    UnknownVariableError,
-    suggestion,
-)
+from ..errors import ArgumentError, FileFormatError, UnknownVariableError, suggestion
 from ..ground.callsite import warn
 from ..ground.dtypes import DType, Kind
-from ..ground.files import Path, Transaction, read_bytes, usable_path
+from ..ground.files import Path, Transaction, missing_file, read_bytes, usable_path
 from ..ir.analysis import blocks_driven_by, fed_names, fetched_names
 from ..ir.block import Block
 from ..ir.passes import prune
@@ -354,9 +348,10 @@ def model_files(
         if program is not None:
             folder, stem = os.path.split(folder)
             return folder, program, stem + ".pdiparams"
-        raise MissingFileError(
-            f"cannot read the model {folder}: there is no such folder; check the path, or give "
-            "what stands in front of .pdmodel or .json"
+        raise missing_file(
+            f"the model {folder}",
+            "there is no such folder; check the path, or give what stands in front of .pdmodel or "
+            ".json",
         )
     return folder, os.path.join(folder, model_filename or MODEL), params_filename
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ArgumentError, DTypeError, FileFormatError, MissingFileError, ShapeError
+from ..errors import ArgumentError, DTypeError, FileError, FileFormatError, ShapeError
 from ..ground.callsite import warn
-from ..ground.files import Path, Source, Transaction, open_source, read_bytes
+from ..ground.files import Path, Source, Transaction, missing_file, open_source, read_bytes
 from ..ir.program import Program
 from ..ir.variable import Variable
 from ..proto.state import (
@@ -154,15 +154,17 @@ def _state_for(
     return values
 
 
+def _missing(path: str) -> FileError:
+    why = f"there is no such file, nor a folder or a file {path}; check the path"
+    return missing_file(path + PARAMETERS, why)
+
+
 def _load_older(
     program: Program, path: str, executor: Executor | None, var_list: Iterable[Variable] | None
 ) -> None:
     """Read what ``save_persistables`` and the like wrote."""
     if not os.path.exists(path):
-        raise MissingFileError(
-            f"cannot read {path}{PARAMETERS}: there is no such file, nor a folder or a file "
-            f"{path}; check the path"
-        )
+        raise _missing(path)
     if executor is None:
         raise ArgumentError(
             f"there is no {path}{PARAMETERS}; {path} itself, which holds variables as "
@@ -216,10 +218,7 @@ def load_program_state(
         state.pop(NAME_TABLE, None)
         return state
     if not os.path.exists(path):
-        raise MissingFileError(
-            f"cannot read {path}{PARAMETERS}: there is no such file, nor a folder or a file "
-            f"{path}; check the path"
-        )
+        raise _missing(path)
     if os.path.isdir(path):
         wanted = None if var_list is None else {var.name for var in var_list}
         names = sorted(os.listdir(path)) if wanted is None else sorted(wanted)

@@ -6,7 +6,8 @@ import hashlib
 import os
 from urllib.parse import urlparse
 
-from ...errors import ArgumentError, FileError, MissingFileError
+from ...errors import ArgumentError, FileError
+from ...ground.files import missing_file
 from ...ground.public_names import list_public_names
 from ...ground.tracebacks import api_boundaries
 
@@ -66,9 +67,7 @@ def get_path_from_url(
         raise ArgumentError(f"expected an address that begins with http, got {url!r:.80}")
     path = os.path.join(root_dir, os.path.basename(urlparse(url).path))
     if not os.path.isfile(path):
-        raise MissingFileError(
-            f"{path}: expected the file of {url}, which is not fetched; put it there"
-        )
+        raise missing_file(path, f"expected the file of {url}, which is not fetched; put it there")
     if md5sum is not None and _digest(path) != md5sum:
         raise FileError(f"{path}: expected the file of {url}, which has another MD5 digest")
     return path

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ....errors import ArgumentError, MissingFileError
+from ....errors import ArgumentError
 from ....ground.docstrings import Family
+from ....ground.files import missing_file
 from ....readers.datasets import Dataset
 
 #: what all sets take
@@ -51,9 +52,8 @@ def file_of(given: str | None, folder: str, *names: str) -> str:
     paths = [os.path.join(home, name) for name in names] if given is None else [given]
     existing = next((path for path in paths if os.path.exists(path)), None)
     if existing is None:
-        raise MissingFileError(
-            f"there is no {paths[0]}: put the files of the set there; nothing is downloaded"
-        )
+        why = "there is no such file; put the files of the set there; nothing is downloaded"
+        raise missing_file(paths[0], why)
     return existing
 
 
