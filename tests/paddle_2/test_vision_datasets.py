@@ -190,7 +190,7 @@ def test_pictures_are_read_as_the_backend_says(folders):
     "call, words",
     [
         (lambda at: sets.MNIST(mode="valid"), "train, test"),
-        (lambda at: sets.MNIST(str(at / "no.gz")), r"no\.gz: there is no such file; put"),
+        (lambda at: sets.MNIST(str(at / "no.gz")), r"no\.gz: there is no such file or folder; put"),
         (lambda at: sets.VOC2012(str(at / "cat/notes.txt")), "archive"),
         (lambda at: sets.MNIST(str(at / "cat/notes.txt"), str(at / "cat/notes.txt")), "gzip"),
         (lambda at: sets.Cifar10(backend="opencv"), "'opencv'"),

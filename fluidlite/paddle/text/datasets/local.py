@@ -52,7 +52,7 @@ def file_of(given: str | None, folder: str, *names: str) -> str:
     paths = [os.path.join(home, name) for name in names] if given is None else [given]
     existing = next((path for path in paths if os.path.exists(path)), None)
     if existing is None:
-        why = "there is no such file; put the files of the set there; nothing is downloaded"
+        why = "there is no such file or folder; put the set there; nothing is downloaded"
         raise missing_file(paths[0], why)
     return existing
 
