@@ -36,9 +36,7 @@ class Interpreter:
     def __getattr__(self, name: str) -> Call:
         if name.startswith("_"):
             raise AttributeError(name)
-        call = Call(self, lookup(name))
-        self.__dict__[name] = call
-        return call
+        return Call(self, lookup(name))  # kept, it would be a cycle with the interpreter
 
 
 #: types of attributes that are the same where they are equal, as 0.0 and -0.0 are not

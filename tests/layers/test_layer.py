@@ -1,5 +1,6 @@
 """The form of layers: names, checks, activations, and undoing what failed."""
 
+import gc
 import inspect
 
 import numpy as np
@@ -198,3 +199,20 @@ def test_what_is_undone_from_outside_first_is_undone_once():
     outer()
     inner()  # what it goes by has been taken out: a layer within that fails comes second
     assert [op.type for op in block.ops] == [] and "relu_0.tmp_0" not in block.vars
+
+
+def test_a_layer_leaves_nothing_for_the_cycle_collector():
+    x = fluid.data("x", [None, 4, 8, 8], "float32")
+
+    def build():
+        hidden = layers.conv2d(x, 3, 3, act="relu")
+        return layers.fc(hidden[:, 1:], 2) * 2
+
+    build()  # definitions are completed at their first use
+    gc.collect()
+    gc.disable()
+    try:
+        build()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
