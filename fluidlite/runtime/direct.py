@@ -61,9 +61,9 @@ class DirectCall:
     form: DirectForm
     operands: list[Any]  #: names, tuples of them for list slots, None for what is absent
     updates: frozenset[str]  #: names that need not have been written
-    outputs: list[tuple[str, str]]  #: pairs of a slot and a name
+    outputs: tuple[str, ...]  #: names, in the order of the form's slots
     _is_plain: bool  #: whether each operand is one name that has been written
-    _only: str | None  #: the name of the output, where there is only one
+    _only: str | None  #: the name of the output, where the operator has no other
 
     @classmethod
     def of(cls, op: Operator, instance: Op, form: DirectForm) -> DirectCall | None:
@@ -90,8 +90,11 @@ class DirectCall:
             names = (writes if is_output else reads).get(slot) or _ABSENT
             operands.append(tuple(names) if many else names[0])
             is_plain = is_plain and not many and names is not _ABSENT and names[0] not in updates
-        outputs = [(slot, writes[slot][0]) for slot in form.outputs]
-        only = outputs[0][1] if form.has_one else None
+        if form.has_one:
+            outputs = writes[form.outputs[0]][:1]
+            only = outputs[0]
+        else:
+            outputs, only = tuple(writes[slot][0] for slot in form.outputs), None
         return cls(form.kernel, instance, form, operands, updates, outputs, is_plain, only)
 
     def run(self, xp: Any, env: dict[str, Any]) -> bool:
@@ -124,7 +127,7 @@ class DirectCall:
                 return True
             outs = self.op.by_slot(result)
             arrays = []
-            for k, (slot, _) in enumerate(self.outputs):
+            for k, slot in enumerate(self.form.outputs):
                 value = outs[slot]
                 value = value() if callable(value) else value
                 if type(value) not in _MADE:
@@ -134,7 +137,7 @@ class DirectCall:
                 arrays.append(self._with_lod(value, k, values, lods) if lods else value)
         except Exception:
             return False
-        for (_, name), value in zip(self.outputs, arrays):
+        for name, value in zip(self.outputs, arrays):
             env[name] = value
         return True
 
@@ -178,7 +181,7 @@ class DirectCall:
         if type(value) is LoDTensor:
             return value
         given = dict(zip(self.form.slots, values, strict=True))
-        lod = shared_lod(self.op, self.outputs[number][0], 0, given, lods)
+        lod = shared_lod(self.op, self.form.outputs[number], 0, given, lods)
         return LoDTensor(value, lod) if lod and has_rows(value, lod) else value
 
 

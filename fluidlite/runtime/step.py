@@ -101,16 +101,15 @@ class Step:
     __slots__ = (
         "body",
         "direct",
-        "warns_of_input",
+        "form",
         "free",
-        "inputs",
         "instance",
         "loss",
+        "names_read",
+        "names_written",
         "op",
-        "outputs",
         "reads",
-        "updates",
-        "want",
+        "warns_of_input",
         "writes",
     )
     instance: Op
@@ -121,24 +120,19 @@ class Step:
         self,
         op: Operator,
         touched: tuple[Sequence[str], Sequence[str]],
-        free: list[str],
+        free: Sequence[str],
         body: BlockPlan | None = None,
         forms: dict[Any, StepForm] | None = None,
     ) -> None:
         self.op: Operator = op
         self.reads, self.writes = touched
         self.instance = instance = op.instance()
-        form = StepForm.of(op, instance, {} if forms is None else forms)
+        self.form = form = StepForm.of(op, instance, {} if forms is None else forms)
         inputs, outputs = op.inputs, op.outputs
-        self.inputs: list[tuple[str, Names, bool]] = [
-            (slot, inputs[slot], many) for slot, many in form.inputs
-        ]
-        self.outputs: list[tuple[str, Names, bool]] = [
-            (slot, outputs[slot], many) for slot, many in form.outputs
-        ]
-        self.updates: list[tuple[str, str]] = [(slot, outputs[slot][0]) for slot in form.updates]
-        self.want: frozenset[str] = form.want
-        self.free: list[str] = free
+        #: names by slot, in the order of the form's
+        self.names_read: list[Names] = [inputs[slot] for slot, _ in form.inputs]
+        self.names_written: list[Names] = [outputs[slot] for slot, _ in form.outputs]
+        self.free: Sequence[str] = free
         self.body: BlockPlan | None = body
         #: the loss whose gradient the operator begins
         self.loss: str | None = loss_seeded_by(op)
@@ -150,6 +144,23 @@ class Step:
             if takes_any and not self.warns_of_input
             else None
         )
+
+    @property
+    def inputs(self) -> Iterator[tuple[str, Names, bool]]:
+        """The slots that are read, with their names, and whether they are list slots."""
+        for (slot, many), names in zip(self.form.inputs, self.names_read, strict=True):
+            yield slot, names, many
+
+    @property
+    def updates(self) -> list[tuple[str, str]]:
+        """The slots of what is updated where it lies, with its name."""
+        slots = self.form.updates
+        return [(slot, self.op.outputs[slot][0]) for slot in slots] if slots else []
+
+    @property
+    def want(self) -> frozenset[str]:
+        """The output slots that are written."""
+        return self.form.want
 
     def run(self, f: Eval, env: Environment, checked: bool = False) -> None:
         """Compute the outputs into the environment.
@@ -186,7 +197,7 @@ class Step:
                 refusal = self._refusal({slot: spec_of(value) for slot, value in ins.items()})
                 if refusal is not None:
                     raise refusal
-            outs = f.apply(self.instance, ins, self.want)
+            outs = f.apply(self.instance, ins, self.form.want)
             output_lods = self.instance.lods(ins)
             if self.warns_of_input:
                 self._warn(ins)
@@ -210,7 +221,7 @@ class Step:
         """What the operator writes: slot, place in it, name and value, None for what is hidden and
         was not made; ``zeros`` makes what a gradient operator leaves out as nothing flows there.
         """
-        for slot, names, many in self.outputs:
+        for (slot, many), names in zip(self.form.outputs, self.names_written, strict=True):
             output = outs.get(slot)
             for i, name in enumerate(names):
                 if name == EMPTY:
