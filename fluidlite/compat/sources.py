@@ -83,7 +83,7 @@ SOURCES: dict[str, str] = {
     "paddle.fluid.core.var_names": "",
     "paddle.fluid.data": "input",
     "paddle.fluid.data_feed_desc": "readers.feed_desc",
-    "paddle.fluid.data_feeder": "data_feeder compat.modules.checking",
+    "paddle.fluid.data_feeder": "compat.modules.feeding data_feeder compat.modules.checking",
     "paddle.fluid.dataloader": "readers.datasets readers.collation readers.processes io",
     "paddle.fluid.dataset": "readers.files",
     "paddle.fluid.debugger": "compat.modules.debugging",

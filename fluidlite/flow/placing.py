@@ -115,14 +115,14 @@ def batch_gather(input: Tensor, indices: Tensor) -> Tensor:
 
     Args:
         input: [batch, ..., n, ...].
-        indices: [batch, ..., k], integers below n.
+        indices: [batch, ..., k], integers below n; [k] where there is no batch.
 
     >>> x = fluid.flow.tensor([[1.0, 2.0], [3.0, 4.0]])
     >>> fluid.flow.batch_gather(x, fluid.flow.tensor([[0], [1]])).tolist()
     [[1.0], [4.0]]
     """
     rank = len(indices.array.shape)
-    if rank < 2 or tuple(input.array.shape[: rank - 1]) != tuple(indices.array.shape[:-1]):
+    if rank < 1 or tuple(input.array.shape[: rank - 1]) != tuple(indices.array.shape[:-1]):
         raise located(
             ShapeError,
             f"expected indices for each of {list(input.array.shape)}, got "

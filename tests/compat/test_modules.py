@@ -518,3 +518,18 @@ def test_a_loader_begins_again_behind_a_reset():
     next(iter(loader()))
     loader._loader._reset()
     assert sum(1 for _ in loader()) == 3
+
+
+@pytest.mark.parametrize("where", ["fluid", "fluid.data_feeder"])
+def test_all_that_a_feeder_makes_are_tensors(where):
+    x = fluid.data("x", [None, 2], "float32")
+    ids = fluid.data("ids", [None, 1], "int64", lod_level=1)
+    feeder = module(where).DataFeeder([x, ids], fluid.CPUPlace())
+    rows = [([1, 2], [[3], [4]]), ([5, 6], [[7]])]
+    (parallel,) = feeder.feed_parallel([rows], 1)
+    (read,) = feeder.decorate_reader(lambda: iter([rows]), multi_devices=False)()
+    for feed in (feeder.feed(rows), parallel, read):
+        assert feed["x"].shape() == [2, 2] and feed["x"].lod() == []
+        assert feed["ids"].lod() == [[0, 2, 3]] and isinstance(feed["ids"], fluid.LoDTensor)
+        (out,) = fluid.Executor().run(feed=feed, fetch_list=[x * 2])
+        assert out.tolist() == [[2, 4], [10, 12]]

@@ -284,6 +284,21 @@ def test_names_that_did_not_fit_keep_their_order():
     assert missing == ["0.bias", "1.weight", "1.bias"] and unknown == ["z", "a"]
 
 
+@pytest.mark.parametrize(
+    "made", [nn.BatchNorm1d(2), nn.InstanceNorm1d(2, affine=True, track_running_stats=True)]
+)
+def test_a_state_may_lack_the_number_of_batches(made):
+    net = nn.Sequential(made)
+    net(flow.randn(3, 2, 4))
+    state = net.state_dict()
+    del state["0.num_batches_tracked"]
+    assert str(net.load_state_dict(state)) == "<All keys matched successfully>"
+    assert net[0].num_batches_tracked.item() == 0
+    del state["0.running_mean"]
+    with pytest.raises(errors.StateDictError, match=r"lacks \['0.running_mean'\]"):
+        net.load_state_dict(state)
+
+
 def test_a_list_of_parameters_shows_each_on_its_line():
     class Net(nn.Module):
         def __init__(self):

@@ -22,6 +22,7 @@ def test_values():
     assert flow.as_strided(X, (2, 2), (1, 2), 1).tolist() == [[1, 3], [2, 4]]
     rows = flow.batch_gather(flow.tensor([[1.0, 2.0], [3.0, 4.0]]), flow.tensor([[0], [1]]))
     assert rows.tolist() == [[1.0], [4.0]]
+    assert flow.batch_gather(X, flow.tensor([2, 0])).tolist() == [X[2].tolist(), X[0].tolist()]
     assert flow.in_top_k(flow.tensor([1, 2, 3]), X, k=2).tolist() == [False, True, True]
     assert flow.nansum(flow.tensor([1.0, float("nan")])).item() == 1.0
     assert flow.nansum(X, 1, True).tolist() == [[6.0], [22.0], [38.0]]
@@ -51,7 +52,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ShapeError):
         flow.as_strided(X, (4, 4), (4,))
     with pytest.raises(ShapeError, match="indices for each"):
-        flow.batch_gather(X, flow.tensor([1, 2, 3]))
+        flow.batch_gather(X, flow.tensor([[1, 2, 3]]))
     with pytest.raises(ArgumentError, match="both kinds"):
         flow.roc_auc_score(flow.ones(2), flow.ones(2))
     with pytest.raises(ShapeError, match="fit together"):

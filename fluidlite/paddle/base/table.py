@@ -26,7 +26,7 @@ _HELPERS = {
 NAMES: Homes = {
     "backward": "append_backward gradients",
     "compiler": "BuildStrategy CompiledProgram ExecutionStrategy",
-    "data_feeder": "DataFeeder",
+    "compat.modules.feeding": "DataFeeder",
     "framework": "Program Variable cpu_places cuda_pinned_places cuda_places device_guard "
     f"is_compiled_with_cuda name_scope set_flags {_PROGRAMS}",
     "paddle.flags": "get_flags",
@@ -77,7 +77,7 @@ MODULES: Table = {
     "core.eager": {"eager.tensor": "Tensor"},
     "data_feed_desc": {"readers.feed_desc": "DataFeedDesc"},
     "data_feeder": {
-        "data_feeder": "DataFeeder",
+        "compat.modules.feeding": "DataFeeder",
         "framework": "Variable default_main_program",
         "fluid.data_feeder": _CHECKS,
         "paddle.shapes": "check_shape",
@@ -173,7 +173,7 @@ MODULES: Table = {
     "reader": {
         "paddle.base.io": "DataLoader PyReader",
         "fluid.reader": "keep_data_loader_order",
-        "data_feeder": "DataFeeder",
+        "compat.modules.feeding": "DataFeeder",
         "framework": f"Program {_PROGRAMS}",
         "scope": "global_scope",
         "paddle.base": "core",
