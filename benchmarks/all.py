@@ -4,6 +4,7 @@
     python benchmarks/all.py --only steps large                 two of them
     python benchmarks/all.py --list                             their commands
     python benchmarks/all.py --python /opt/torch/bin/python     with what other interpreters have
+    python benchmarks/all.py --page docs/performance-amx.md --only steps    into another page
 
 Before the first one the machine has to be quiet for a minute: a load below 0.3, and no foreign
 process that takes more than 5 % of a processor.  While each runs, the processor time of the machine
@@ -35,13 +36,16 @@ OPTIONS = {
 }
 
 
-def commands(only: Sequence[str], pythons: Sequence[str]) -> dict[str, list[str]]:
+def commands(
+    only: Sequence[str] = (), pythons: Sequence[str] = (), page: Sequence[str] = ()
+) -> dict[str, list[str]]:
     """By name, the commands of the benchmarks that write tables; a second table of one has its
     options behind the name, as in "steps --beside".
 
     Args:
         only: names of those to take; all if there are none.
         pythons: interpreters for those that compare libraries.
+        page: the page to write to, where it is not docs/performance.md.
     """
     found = {}
     for path in sorted(HERE.glob("*.py")):
@@ -51,7 +55,7 @@ def commands(only: Sequence[str], pythons: Sequence[str]) -> dict[str, list[str]
         others = ["--python", *pythons] if pythons and '"--python"' in text else []
         for options in OPTIONS.get(path.stem, [[]]):
             name = " ".join([path.stem, *options]) if path.stem in found else path.stem
-            found[name] = [str(path), *options, *others, "--write"]
+            found[name] = [str(path), *options, *others, "--write", *page]
     return {name: command for name, command in found.items() if not only or name in only}
 
 
@@ -98,12 +102,13 @@ def main() -> None:
     """Measure what was asked for, and say what was written."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     add = parser.add_argument
-    add("--only", nargs="+", default=[], choices=list(commands((), ())), help="which benchmarks")
+    add("--only", nargs="+", default=[], choices=list(commands()), help="which benchmarks")
     add("--python", nargs="+", default=[], help="interpreters to look for libraries in")
+    add("--page", nargs=1, default=[], help="the page that takes the tables")
     add("--list", action="store_true", help="print the commands, and run nothing")
     add("--watch", type=float, default=60, help="seconds for which the machine is watched before")
     args = parser.parse_args()
-    chosen = commands(args.only, args.python)
+    chosen = commands(args.only, args.python, args.page)
     if args.list:
         for command in chosen.values():
             print("python", Path(command[0]).relative_to(HERE.parent), *command[1:])
@@ -113,7 +118,7 @@ def main() -> None:
     left = {}
     for name, command in chosen.items():
         begin = time.monotonic()
-        reason = left[name] = measured(command)
+        reason = left[name] = measured(command, Path(*args.page or [PAGE]))
         told = f"left as it was: {reason}" if reason else "written"
         print(f"{name}: {told}, {time.monotonic() - begin:.0f} s", flush=True)
     if any(left.values()):

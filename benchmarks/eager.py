@@ -355,7 +355,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--python", action="append", default=[], help="one more interpreter")
     parser.add_argument("--replay", action="store_true", help="time fluid.replay, too")
-    parser.add_argument("--write", action="store_true", help="into docs/performance.md")
+    parser.add_argument("--write", metavar="PAGE", nargs="?", const=str(PAGE))
     parser.add_argument("--work", choices=LIBRARIES, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.work:
@@ -374,7 +374,7 @@ def main() -> None:
     lines = [f"{machine.description()}; one thread", "", *table(figures)]
     print("\n".join(lines))
     if args.write:
-        replace_part(PAGE, "eager", block(lines))
+        replace_part(Path(args.write), "eager", block(lines))
 
 
 if __name__ == "__main__":

@@ -340,8 +340,7 @@ def main() -> None:
     parser.add_argument("--libraries", nargs="+", default=[*LIBRARIES], choices=LIBRARIES)
     parser.add_argument("--torch", default=sys.executable, help="a Python with PyTorch and JAX")
     parser.add_argument("--library", choices=LIBRARIES, help=argparse.SUPPRESS)
-    parser.add_argument("--write", action="store_true", help="write the page")
-    parser.add_argument("--page", type=Path, help="the page; docs/performance.md if left out")
+    parser.add_argument("--write", metavar="PAGE", nargs="?", const="", help="write a page")
     options = parser.parse_args()
     if options.library:
         print(json.dumps(measure(options.library, options.sizes[0], options)))
@@ -356,8 +355,8 @@ def main() -> None:
         found = table(size, in_turn(size, options), options)
         print("\n".join(found), flush=True)
         lines += found
-    if options.write:
-        replace_part(options.page or PAGE, "irregular", "\n".join(lines))
+    if options.write is not None:
+        replace_part(Path(options.write or PAGE), "irregular", "\n".join(lines))
 
 
 if __name__ == "__main__":

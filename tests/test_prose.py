@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: pages that are derived, or for those who work on the package
 INSIDE = {
     "coverage.md", "rule-functions.md", "design.md", "passes.md", "life-of-a-run.md",
-    "performance.md",
+    "performance.md", "performance-amx.md",
 }  # fmt: skip
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 WORDS = 35  # the most in a sentence
