@@ -1,4 +1,4 @@
-"""Other names of attributes, which are read by them alone.
+"""Other names of attributes, which are read by them, and some written.
 
 >>> class Sheet:
 ...     width = 3
@@ -21,11 +21,16 @@ class Alias(property, Generic[T]):
     Args:
         attribute: its name; with points, one of an attribute.
         doc: what ``help`` says of it.
+        written: whether the attribute is written by the other name, too.
     """
 
-    def __init__(self, attribute: str, doc: str = "") -> None:
+    def __init__(self, attribute: str, doc: str = "", written: bool = False) -> None:
         read = operator.attrgetter(attribute)
-        super().__init__(lambda instance: read(instance))
+
+        def write(instance: Any, value: Any) -> None:
+            setattr(instance, attribute, value)
+
+        super().__init__(lambda instance: read(instance), write if written else None)
         self.__doc__ = doc
 
     if TYPE_CHECKING:
@@ -33,3 +38,5 @@ class Alias(property, Generic[T]):
         def __get__(  # type: ignore[override]
             self, instance: Any, owner: type | None = None, /
         ) -> T: ...
+
+        def __set__(self, instance: Any, value: T, /) -> None: ...

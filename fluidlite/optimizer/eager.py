@@ -130,6 +130,7 @@ class EagerSteps:
             pairs: parameters and their gradients; None if there is none.
         """
         optimizer = self._optimizer
+        self.groups.follow(optimizer.written_in_groups, optimizer.group_options)
         updated = [(p, g) for p, g in pairs if g is not None and not p.stop_gradient]
         repeated = self._repeated
         if repeated is None or not repeated.is_of([p for p, _ in updated]):

@@ -15,14 +15,15 @@ from ..ground.state import in_dygraph_mode
 from ..ir.variable import is_tensor
 
 Pair = tuple[Any, Any]  #: a parameter and its gradient; None where it has none
+Options = Callable[[Mapping[str, Any]], dict[str, Any]]  #: what takes the options of a group
 
 
 class ParameterGroup(NamedTuple):
     """Parameters and what holds for them alone."""
 
     names: frozenset[str]  #: of the parameters
-    options: Mapping[str, Any]  #: by the attributes of the optimizer that they stand for
-    given: Mapping[str, Any]  #: as the user wrote it, with its parameters as a list
+    options: dict[str, Any]  #: by the attributes of the optimizer that they stand for
+    given: dict[str, Any]  #: as the user wrote it, with its parameters as a list
 
 
 class ParameterGroups:
@@ -35,8 +36,10 @@ class ParameterGroups:
 
     def __init__(self, parameters: list[Any], groups: Sequence[ParameterGroup] = ()) -> None:
         self.parameters = parameters
-        self._groups = groups
+        self._groups = list(groups)
         self._options = {name: each.options for each in groups for name in each.names}
+        self._shown: list[dict[str, Any]] = []
+        self._before: list[dict[str, Any]] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ParameterGroups:
         parameters = copy.deepcopy(self.parameters, memo)
@@ -53,10 +56,59 @@ class ParameterGroups:
             ],
         )
 
-    @property
-    def given(self) -> list[Mapping[str, Any]]:
-        """The groups as the user wrote them; none where the user made none."""
-        return [each.given for each in self._groups]
+    def shown(self, usual: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The groups as the user wrote them, always the same ones; none where the user made none.
+
+        Args:
+            usual: what holds for a group that does not say it.
+        """
+        for group in self._groups[len(self._shown) :]:
+            for name, value in usual.items():
+                group.given.setdefault(name, value)
+            self._shown.append(group.given)
+            self._before.append(dict(group.given))
+        return self._shown
+
+    def follow(self, names: Callable[[], Iterable[str]], options: Options) -> None:
+        """Take over what was written to groups since they were shown.
+
+        Args:
+            names: gives those of the options that may be written.
+            options: what takes the options of a group.
+        """
+        for group, before in zip(self._groups, self._before):
+            written = {
+                name: group.given[name]
+                for name in names()
+                if name in group.given and group.given[name] is not before.get(name)
+            }
+            if written:
+                before.update(written)
+                rate = group.options["_learning_rate"]
+                group.options.update({**options(written), "_learning_rate": rate})
+
+    def add(self, kind: str, group: Mapping[str, Any], options: Options) -> None:
+        """Update the parameters of one more group, too.
+
+        Args:
+            kind: what the optimizer is called.
+            group: a dictionary with ``params`` and options.
+            options: what takes the options of a group.
+
+        Raises:
+            ArgumentError: the optimizer has no groups, or one of the parameters already.
+        """
+        if not self._groups:
+            raise ArgumentError(f"{kind}: its parameters are no groups, so that none can be added")
+        members = _members(kind, group)
+        _distinct(kind, [*self.parameters, *members])
+        more = ParameterGroup(
+            frozenset(p.name for p in members), options(group), {**group, "params": members}
+        )
+        _check_disjoint(kind, [*self._groups, more])
+        self._groups.append(more)
+        self._options.update(dict.fromkeys(more.names, more.options))
+        self.parameters.extend(members)
 
     @property
     def has_options(self) -> bool:
@@ -92,9 +144,7 @@ def holds_groups(given: Sequence[Any] | None) -> bool:
 
 
 def eager_groups(
-    kind: str,
-    given: Sequence[Any] | None,
-    options: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    kind: str, given: Sequence[Any] | None, options: Options
 ) -> ParameterGroups | None:
     """The parameters of an optimizer, if it is one of eager ones; None if it is one of programs.
 

@@ -96,6 +96,12 @@ class HasOptions:
                 )
         return options
 
+    def written_in_groups(self) -> list[str]:
+        """The options that later steps read anew from groups that libraries write to."""
+        decay = ["weight_decay"] if hasattr(self, "_decay") else []
+        own = fields_of(type(self)).keys() - {*COMMON, *MORE_OF_PADDLE2}
+        return [*decay, "grad_clip", *sorted(own)]
+
     def decay_of_group(self, given: float | WeightDecayRegularizer | None) -> dict[str, Any]:
         """How the parameters of a group decay, by the attribute that it stands for; nothing for
         None.

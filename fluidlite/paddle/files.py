@@ -31,7 +31,7 @@ from .static.models import read_details, values_of_model
 _OF_SAVE = ("use_binary_format", "pickle_protocol")
 _OF_LOAD = ("model_filename", "params_filename", "keep_name_table", "return_numpy")
 _PICKLE = b"\x80"  #: what pickles begin with
-_PLAIN = (str, int, float, type(None), np.ndarray, np.generic)
+_PLAIN = (str, int, float, complex, type(None), np.ndarray, np.generic)
 
 
 def save(obj: Any, path: Path | BytesIO, protocol: int = 4, **configs: Any) -> None:
@@ -127,17 +127,23 @@ def _refuse_others(function: str, configs: Mapping[str, Any], known: Sequence[st
 
 
 def _state(state: Mapping[Any, Any]) -> dict[Any, Any]:
-    """A dictionary as paddle 2 stores it: of a state with names, the arrays, and the tensors' names
-    beside them; of another one pairs.
+    """A dictionary as paddle 2 stores it: of a state, the arrays, and the tensors' names beside
+    them; of another one pairs.  In a state are tensors, and dictionaries without any.
     """
     stored: dict[Any, Any] = _stored(state)
     tensors = {key: each for key, each in state.items() if isinstance(each, TensorRecord)}
-    names = {key: getattr(each, "name", "") for key, each in tensors.items()}
-    nested = any(isinstance(value, (list, tuple)) for value in state.values())
-    if not names or nested or not all(isinstance(key, str) for key in state):
+    rest = [each for key, each in state.items() if key not in tensors]
+    if not tensors or not all(isinstance(each, Mapping) for each in rest) or _has_tensors(rest):
         return stored
-    arrays = {key: stored[key][1] for key in names}
-    return {**stored, **arrays, NAME_TABLE: names}
+    names = {key: getattr(each, "name", "") for key, each in tensors.items()}
+    return {**stored, **{key: stored[key][1] for key in names}, NAME_TABLE: names}
+
+
+def _has_tensors(value: Any) -> bool:
+    """Whether there are tensors in nested data."""
+    if isinstance(value, (Mapping, list, tuple)):
+        return any(map(_has_tensors, value.values() if isinstance(value, Mapping) else value))
+    return isinstance(value, TensorRecord)
 
 
 def _stored(value: Any) -> Any:
@@ -157,6 +163,8 @@ def _stored(value: Any) -> Any:
         return _in_kind(value, {key: _stored(each) for key, each in value.items()})
     if isinstance(value, (list, tuple)):
         return (list if isinstance(value, list) else tuple)(map(_stored, value))
+    if isinstance(value, set) and all(isinstance(each, _PLAIN) for each in value):
+        return value
     if not isinstance(value, _PLAIN):
         raise ArgumentError(
             f"expected tensors, numbers, texts, lists and dictionaries to save, got "

@@ -87,6 +87,7 @@ class _Refused(Exception):
 _NUMPY = ("numpy.core.multiarray", "numpy._core.multiarray")
 _NUMERIC = ("numpy.core.numeric", "numpy._core.numeric")
 _BUILTINS = ("builtins", "__builtin__")
+_PLAIN = ("dict", "list", "tuple", "set", "complex")
 _KNOWN = {
     **{(module, "_reconstruct"): "array" for module in _NUMPY},
     **{(module, "scalar"): "scalar" for module in _NUMPY},
@@ -95,7 +96,7 @@ _KNOWN = {
     ("numpy", "dtype"): "dtype",
     ("_codecs", "encode"): "encode",
     ("collections", "OrderedDict"): "ordered",
-    **{(module, name): name for module in _BUILTINS for name in ("dict", "list", "tuple")},
+    **{(module, name): name for module in _BUILTINS for name in _PLAIN},
     **{(module, "eval"): "tensor" for module in _BUILTINS},
     **{(module, name): "bytes" for module in _BUILTINS for name in ("bytes", "bytearray")},
 }
@@ -247,7 +248,7 @@ class _Reader:
         return _Element(np.dtype(match[0]))
 
     def make_scalar(self, element: Any, raw: Any) -> Any:
-        return self.array_of((), element, self.raw(raw), False).item()
+        return self.array_of((), element, self.raw(raw), False)[()]
 
     def make_buffer(self, raw: Any, element: Any, shape: Any, order: Any = "C") -> Any:
         made = _Array()
@@ -274,8 +275,18 @@ class _Reader:
     def make_list(self, items: Any = ()) -> Any:
         return list(self.listed(items))
 
+    def make_set(self, items: Any = ()) -> Any:
+        made: set[Any] = set()
+        self.add(made, self.listed(items))
+        return made
+
     def make_tuple(self, items: Any = ()) -> Any:
         return tuple(self.listed(items))
+
+    def make_complex(self, real: Any = 0.0, imaginary: Any = 0.0) -> Any:
+        if not isinstance(real, (int, float)) or not isinstance(imaginary, (int, float)):
+            raise _Refused("the two parts of a complex number", "something else")
+        return complex(real, imaginary)
 
     def make_bytes(self, raw: Any = None, *_: Any) -> Any:
         return b"" if raw is None else raw
@@ -339,11 +350,22 @@ class _Reader:
         if not isinstance(target, dict) or len(items) % 2:
             raise _Refused("a dictionary, and keys with values", "something else")
         for key, value in zip(items[::2], items[1::2]):
-            key = plain(key)
-            if not isinstance(key, (str, bytes, int, float, type(None))):
-                raise _Refused("a text or a number as a key", type(key).__name__)
-            target[key] = value
+            target[self.key(key, "a key")] = value
         self.charge(_OBJECT * len(items))
+
+    def add(self, target: Any, items: list[Any]) -> None:
+        """Put texts and numbers into a set."""
+        if not isinstance(target, set):
+            raise _Refused("a set to add to", "something else")
+        target.update(self.key(each, "an element of a set") for each in items)
+        self.charge(_OBJECT * len(items))
+
+    def key(self, value: Any, what: str) -> Any:
+        """Something of which only one may be there: a text, a number or None."""
+        value = plain(value)
+        if not isinstance(value, (str, bytes, int, float, np.generic, type(None))):
+            raise _Refused(f"a text or a number as {what}", type(value).__name__)
+        return value
 
     def extend(self, items: list[Any]) -> None:
         target = self.stack[-1]
@@ -467,6 +489,11 @@ def _append(reader: _Reader) -> None:
     reader.extend([item])
 
 
+def _add(reader: _Reader) -> None:
+    items = reader.items()
+    reader.add(reader.stack[-1], items)
+
+
 def _stack_function(reader: _Reader) -> None:
     name = reader.stack.pop()
     reader.function(reader.stack.pop(), name)
@@ -505,6 +532,8 @@ _STEPS: dict[int, Callable[[_Reader], Any]] = {
     0x6C: lambda reader: reader.push(list(reader.items())),
     0x61: _append,
     0x65: lambda reader: reader.extend(reader.items()),
+    0x8F: _constant(set),
+    0x90: _add,
     0x73: _set_item,
     0x75: _set_items,
     0x71: _put("B"),

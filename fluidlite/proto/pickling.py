@@ -16,6 +16,7 @@ _BATCH = 1000  # items that are put into a container at once
 _CHUNK = 1 << 22
 _LONGEST = (1 << 32) - 1
 _MAKE_ARRAY = b"cnumpy.core.multiarray\n_reconstruct\n"
+_MAKE_SCALAR = b"cnumpy.core.multiarray\nscalar\n"
 
 
 def write_pickle(file: BinaryIO, value: Any) -> None:
@@ -23,7 +24,7 @@ def write_pickle(file: BinaryIO, value: Any) -> None:
 
     Args:
         file: where to.
-        value: dictionaries, lists, tuples, texts, numbers, None and arrays of numbers.
+        value: dictionaries, lists, tuples, texts, numbers, None, arrays of numbers, and sets.
 
     Raises:
         ArgumentError, DTypeError: there is something else in it.
@@ -64,12 +65,19 @@ class _Writer:
     def value(self, value: Any) -> None:
         if value is None:
             self.write(b"N")
-        elif isinstance(value, (bool, np.bool_)):
+        elif isinstance(value, np.generic) and value.dtype.kind in "biufc":
+            self.scalar(value)
+        elif isinstance(value, bool):
             self.write(b"\x88" if value else b"\x89")
-        elif isinstance(value, (int, np.integer)):
+        elif isinstance(value, int):
             self.integer(int(value))
-        elif isinstance(value, (float, np.floating)):
+        elif isinstance(value, (float, np.generic)):  # bfloat16 has no name in NumPy
             self.write(b"G" + struct.pack(">d", float(value)))
+        elif isinstance(value, complex):
+            self.function(b"c__builtin__\ncomplex\n")
+            self.write(b"G" + struct.pack(">d", value.real))
+            self.write(b"G" + struct.pack(">d", value.imag))
+            self.write(b"\x86R")
         elif isinstance(value, str):
             self.text(value)
         elif isinstance(value, np.ndarray):
@@ -78,6 +86,11 @@ class _Writer:
             self.mapping(value)
         elif isinstance(value, (list, tuple)):
             self.sequence(value)
+        elif isinstance(value, set):
+            self.function(b"c__builtin__\nset\n")
+            self.sequence(list(value))
+            self.write(b"\x85R")
+            self.remember()
         else:
             raise ArgumentError(
                 f"expected arrays, texts, numbers, and dictionaries or lists of them to write, "
@@ -146,6 +159,14 @@ class _Writer:
         if not self.again(line):
             self.write(line)
             self.remember(line)
+
+    def scalar(self, value: np.generic) -> None:
+        """A number of NumPy's, which keeps its type."""
+        self.function(_MAKE_SCALAR)
+        self.element(value.dtype)
+        self.raw(value.tobytes())
+        self.write(b"\x86R")
+        self.remember()
 
     def array(self, value: Any) -> None:
         """An array as NumPy 1 describes it."""

@@ -90,6 +90,32 @@ def test_arguments_out_of_range_are_refused(expression):
         eval(expression, {"lr": lr})
 
 
+def test_schedules_have_the_attributes_of_paddle_2():
+    rate = lr.ReduceOnPlateau(0.5, factor=0.5, patience=0)
+    assert (rate.base_lr, rate.best, rate.factor, rate.epsilon) == (0.5, None, 0.5, 1e-8)
+    for value in (3.0, 4.0):
+        rate.step(value)
+    assert (rate.best, rate.last_lr) == (3.0, 0.25)
+    rate.best, rate.factor = None, 0.1
+    for value in (9.0, 10.0):
+        rate.step(value)
+    assert (rate.best, rate.last_lr) == (9.0, 0.025)
+
+    restarts = lr.CosineAnnealingWarmRestarts(0.5, 2, 2)
+    seen = []
+    for _ in range(7):
+        seen.append((restarts.T_cur, restarts.T_i))
+        restarts.step()
+    assert seen == [(0, 2), (1, 2), (0, 4), (1, 4), (2, 4), (3, 4), (0, 8)]
+
+    cycles = lr.CyclicLR(0.1, 0.5, 2, 3)
+    assert (cycles.max_lr, cycles.gamma, cycles.cycle_size, cycles.amplitude) == (0.5, 1.0, 5, 0.4)
+    assert cycles.step_up_pct == 0.4
+    cycles.max_lr = 0.9
+    cycles.step(2)
+    assert cycles() == pytest.approx(0.9)
+
+
 def test_a_step_that_fails_leaves_the_epoch():
     rate = lr.LambdaDecay(0.5, lambda epoch: 1.0 if epoch < 2 else "x")
     rate.step()

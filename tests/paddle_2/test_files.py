@@ -87,6 +87,29 @@ def test_nothing_and_numbers_are_keys_and_values(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "value", [np.float32(0.1), np.int64(3), np.bool_(True), 1j, {1, "a"}, set(), {"rate": {2.5}}]
+)
+def test_numbers_of_numpy_complex_numbers_and_sets_keep_their_types(tmp_path, value):
+    paddle.save({"value": value, "x": paddle.ones([1])}, tmp_path / "data")
+    found = paddle.load(tmp_path / "data")["value"]
+    assert type(found) is type(value) and found == value
+    assert pickle.loads((tmp_path / "data").read_bytes())["value"] == value
+
+
+@pytest.mark.parametrize(
+    "beside, state",
+    [({}, True), ({"c": 1}, True), ({"c": {"d": [1]}}, True), (1, False), ("a", False)]
+    + [(None, False), (np.float32(2), False), ([], False), ({"c": paddle.ones([1])}, False)],
+)
+def test_a_state_has_tensors_and_dictionaries_without_tensors(tmp_path, beside, state):
+    paddle.save(OrderedDict(x=paddle.ones([1]), beside=beside), tmp_path / "data")
+    stored = pickle.loads((tmp_path / "data").read_bytes())
+    assert ("StructuredToParameterName@@" in stored) is state
+    assert isinstance(stored["x"], np.ndarray if state else tuple)
+    assert type(paddle.load(tmp_path / "data")) is (dict if state else OrderedDict)
+
+
+@pytest.mark.parametrize(
     "fault",
     [
         lambda file: paddle.save(1, file, protocol=5),
@@ -94,7 +117,8 @@ def test_nothing_and_numbers_are_keys_and_values(tmp_path):
         lambda file: paddle.save(1, file, compression=3),
         lambda file: paddle.load(file, compression=3),
         lambda file: paddle.save(1, 3),
-        lambda file: paddle.save({1, 2}, file),
+        lambda file: paddle.save({(1, 2)}, file),
+        lambda file: paddle.save({paddle.ones([1])}, file),
         lambda file: paddle.save({(1, 2): 3}, file),
         lambda file: paddle.save(paddle.nn.Linear(2, 2), file),
     ],

@@ -383,7 +383,52 @@ def test_libraries_find_the_parameters_or_the_groups_of_an_optimizer():
     ]
     adamw = paddle.optimizer.AdamW(0.1, parameters=groups, weight_decay=0.2, grad_clip=clip)
     first, second = adamw._param_groups
-    assert list(first) == ["params", "learning_rate", "weight_decay", "grad_clip"]
+    numbers = ["beta1", "beta2", "epsilon", "lazy_mode"]
+    assert list(first) == ["params", "learning_rate", "weight_decay", *numbers, "grad_clip"]
     assert first["params"][0] is layer.weight and second["params"][0] is layer.bias
     assert (first["weight_decay"], second["weight_decay"]) == (0.2, 0.3)
     assert first["grad_clip"] is clip and first["learning_rate"] == 0.5
+
+
+def ones(optimizer, **more):
+    """Two parameters, and an optimizer that has each in a group."""
+    params = [paddle.create_parameter([2], "float32") for _ in range(2)]
+    for each in params:
+        each.set_value(np.ones(2, "float32"))
+    groups = [{"params": [params[0]], "learning_rate": 0.5}, {"params": [params[1]]}]
+    return params, optimizer(0.1, parameters=groups, **more)
+
+
+def stepped(optimizer, params):
+    sum((each * 3.0).sum() for each in params).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    return np.round([float(each[0]) for each in params], 5).tolist()
+
+
+def test_what_libraries_write_to_groups_counts_in_later_steps_as_in_paddle():
+    params, adamw = ones(paddle.optimizer.AdamW, weight_decay=0.1)
+    assert adamw._param_groups is adamw._param_groups
+    assert stepped(adamw, params) == [0.945, 0.89]
+    for group in adamw._param_groups:
+        group["weight_decay"] = 1.0
+    assert stepped(adamw, params) == [0.84775, 0.701]
+    for group in adamw._param_groups:
+        group["learning_rate"] = 2.0  # which Paddle reads once
+    assert stepped(adamw, params) == [0.75536, 0.5309]
+    params, sgd = ones(paddle.optimizer.SGD)
+    sgd._param_groups[1]["grad_clip"] = paddle.nn.ClipGradByValue(1.0)
+    assert stepped(sgd, params) == [0.85, 0.9]
+
+
+def test_libraries_add_groups_to_an_optimizer():
+    params, adamw = ones(paddle.optimizer.AdamW)
+    more = paddle.create_parameter([2], "float32")
+    more.set_value(np.ones(2, "float32"))
+    adamw._add_param_group({"params": [more], "learning_rate": 0.1, "weight_decay": 0.0})
+    assert stepped(adamw, [*params, more]) == [0.9495, 0.899, 0.99]
+    assert len(adamw._param_groups) == 3 and adamw._param_groups[2]["beta1"] == 0.9
+    with pytest.raises(ValueError, match="stands in two groups"):
+        adamw._add_param_group({"params": [more]})
+    with pytest.raises(ValueError, match="are no groups"):
+        paddle.optimizer.SGD(0.1, parameters=params)._add_param_group({"params": [more]})

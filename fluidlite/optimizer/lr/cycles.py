@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from ... import schedules
 from ...errors import ArgumentError
+from ...ground.aliases import Alias
 from ...ground.arguments import a_function, count, integer, one_of, or_none, positive, within
 from ...schedules import FirstRate
 from .scheduler import Epochs, LRScheduler, scheduler
@@ -45,6 +46,22 @@ class CosineAnnealingDecay(Epochs, schedules.Annealed, FirstRate):
 @scheduler
 class CosineAnnealingWarmRestarts(Epochs, schedules.Restarted, FirstRate):
     checks: ClassVar[Mapping[str, Any]] = {"T_0": integer, "T_mult": integer}
+
+    @property
+    def T_i(self) -> int:
+        """How many epochs the fall takes that goes on."""
+        return self._fall()[1]
+
+    @property
+    def T_cur(self) -> int:
+        """How many of them have passed."""
+        return self._fall()[0]
+
+    def _fall(self) -> tuple[int, int]:
+        passed, length = self.last_epoch, self.T_0
+        while passed >= length:
+            passed, length = passed - length, length * self.T_mult
+        return passed, length
 
 
 @scheduler
@@ -155,6 +172,24 @@ class CyclicLR(LRScheduler):
         self.learning_rate: Any = self.base_learning_rate
         super().start()
 
+    max_lr: ClassVar[Alias[float]] = Alias("max_learning_rate", "The largest rate.", written=True)
+    gamma: ClassVar[Alias[float]] = Alias("exp_gamma", "The base of exp_range.", written=True)
+
+    @property
+    def amplitude(self) -> float:
+        """How much larger the largest rate is than the least one."""
+        return self.max_learning_rate - self.base_lr
+
+    @property
+    def cycle_size(self) -> int:
+        """How many epochs a cycle takes."""
+        return self.step_size_up + (self.step_size_down or 0)
+
+    @property
+    def step_up_pct(self) -> float:
+        """The share of a cycle in which the rate rises."""
+        return self.step_size_up / self.cycle_size
+
     def _height(self, number: int) -> float:
         if self.scale_fn is not None:
             return self.scale_fn(number)
@@ -163,9 +198,9 @@ class CyclicLR(LRScheduler):
         return float(0.5 ** (number - 1)) if self.mode == "triangular2" else 1.0
 
     def get_lr(self) -> float:
-        up, steps = self.step_size_up, self.step_size_up + (self.step_size_down or 0)
+        steps, rising = self.cycle_size, self.step_up_pct
         cycle = 1 + self.last_epoch // steps
-        passed, rising = 1.0 + self.last_epoch / steps - cycle, up / steps
+        passed = 1.0 + self.last_epoch / steps - cycle
         share = passed / rising if passed <= rising else (1 - passed) / (1 - rising)
         height = self._height(cycle if self.scale_mode == "cycle" else self.last_epoch)
-        return self.base_lr + (self.max_learning_rate - self.base_lr) * share * height
+        return self.base_lr + self.amplitude * share * height

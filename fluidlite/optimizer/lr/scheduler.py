@@ -176,12 +176,16 @@ class ReduceOnPlateau(_HasKeys, ReduceLROnPlateau):
     ) -> None:
         limits = (threshold, threshold_mode, cooldown, min_lr, epsilon)
         super().__init__(learning_rate, mode, factor, patience, verbose, *limits)
+        self.base_lr: float = self.learning_rate
 
     def __call__(self) -> float:
         return self.learning_rate
 
-    last_lr: Alias[float] = Alias("learning_rate", "The rate of this epoch.")
-    last_epoch: Alias[int] = Alias("epoch_num", "The number of this epoch.")
+    last_lr: Alias[float] = Alias("learning_rate", "The rate of this epoch.", written=True)
+    last_epoch: Alias[int] = Alias("epoch_num", "The number of this epoch.", written=True)
+    best: Alias[Any] = Alias("best_loss", "The best value; None before the first.", written=True)
+    factor: Alias[float] = Alias("decay_rate", "What the rate is multiplied by.", written=True)
+    epsilon: Alias[float] = Alias("eps", "Changes that are not larger are not made.", written=True)
 
     def get_lr(self) -> float:
         """The rate of this epoch."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from ... import optimizer as library
@@ -92,6 +92,8 @@ class AdamW(library.AdamW, Optimizer):
     >>> w = paddle.create_parameter([2], "float32")
     >>> adamw = paddle.optimizer.AdamW(0.1, parameters=[w], lr_ratio=lambda parameter: 0.5)
     """
+
+    shown_in_groups: ClassVar[Sequence[str]] = ("beta1", "beta2", "epsilon", "lazy_mode")
 
 
 @OPTIMIZERS.like(library.Adamax)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ... import optimizer as library
@@ -70,6 +70,9 @@ class Optimizer(library.Optimizer):
         "epsilon": (0.0, math.inf),
     }
 
+    #: numbers that groups have where they do not say them
+    shown_in_groups: ClassVar[Sequence[str]] = ()
+
     def __init__(
         self,
         learning_rate: Rate,
@@ -91,12 +94,17 @@ class Optimizer(library.Optimizer):
     @property
     def _param_groups(self) -> Any:
         """The parameters, or the groups of them with what holds for each: libraries read them."""
-        groups = [] if self._eager is None else self._eager.groups.given
-        if not groups:
+        if self._eager is None or not self._eager.groups.has_options:
             return self._parameter_list
         decay = getattr(self, "_decay", self.regularization)  # AdamW's is a number
-        usual = {"weight_decay": decay, "grad_clip": self._grad_clip}
-        return [{**each, **{n: usual[n] for n in usual if n not in each}} for each in groups]
+        numbers = {name: getattr(self, f"_{name}") for name in self.shown_in_groups}
+        usual = {"weight_decay": decay, **numbers, "grad_clip": self._grad_clip}
+        return self._eager.groups.shown(usual)
+
+    def _add_param_group(self, param_group: Mapping[str, Any]) -> None:
+        """Update the parameters of one more group, too."""
+        groups = self._need_eager("_add_param_group").groups
+        groups.add(self._kind, param_group, self.group_options)
 
     def begin(self, given: dict[str, Any]) -> None:
         """Take over the arguments of a subclass."""
