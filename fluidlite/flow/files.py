@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import io
 from ..eager.recording import TensorRecord
+from .kinds import Size, dtype
+from .nn.module import Parameter
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def save(obj: Any, path: str | PathLike[str]) -> None:
-    """Write tensors, numbers and texts, and dictionaries and lists of them, to a file.
+    """Write tensors, arrays, numbers and texts, and dictionaries, lists, tuples and sets of them,
+    to a file.
 
     Args:
         obj: what to write: the state of a module, or of an optimizer.
@@ -48,21 +51,75 @@ def load(path: str | PathLike[str], map_location: DeviceLike = None) -> Any:
     return _tensors(found["saved"])
 
 
+#: what marks a dictionary that stands for something else
+_KIND = "oneflow.kind"
+
+
+def _marked(kind: str, value: Any) -> dict[str, Any]:
+    return {_KIND: kind, "value": value}
+
+
 def _arrays(value: Any) -> Any:
+    """Plain data that a file has room for: arrays are tensors, and other things marked."""
+    if isinstance(value, Parameter):
+        return _marked("parameter", np.array(value.array))
     if isinstance(value, TensorRecord):
         return np.array(value.array)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _marked("array" if isinstance(value, np.ndarray) else "number", np.array(value))
     if isinstance(value, Mapping):
+        if any(not isinstance(name, str) or name == _KIND for name in value):
+            return _marked("pairs", [_arrays(pair) for pair in value.items()])
         return {name: _arrays(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return [_arrays(each) for each in value]
+    for kind, (known, parts, _) in _KINDS.items():
+        if isinstance(value, known):
+            return _marked(kind, _arrays(parts(value)))
     return value
 
 
 def _tensors(value: Any) -> Any:
+    """What :func:`_arrays` was given."""
     if isinstance(value, (TensorRecord, np.ndarray)):
-        return Tensor.results(np.array(getattr(value, "array", value)))
-    if isinstance(value, Mapping):
-        return {name: _tensors(each) for name, each in value.items()}
+        return Tensor.results(_bare(value))
     if isinstance(value, (list, tuple)):
         return [_tensors(each) for each in value]
-    return value
+    if not isinstance(value, Mapping):
+        return value
+    kind = value.get(_KIND)
+    if kind is None:
+        return {name: _tensors(each) for name, each in value.items()}
+    held = value["value"]
+    if kind in _OF_ARRAYS:
+        return _OF_ARRAYS[kind](_bare(held))
+    if kind == "pairs":
+        return dict(_tensors(held))
+    return _KINDS[kind][2](_tensors(held))
+
+
+def _bare(value: Any) -> Any:
+    return np.array(getattr(value, "array", value))
+
+
+#: what becomes of an array
+_OF_ARRAYS: dict[str, Callable[[Any], Any]] = {
+    "array": lambda array: array,
+    "number": lambda array: array[()],
+    "parameter": lambda array: Parameter(Tensor.results(array)),
+}
+#: other things: their class, what they are made of, and what makes them of that
+_KINDS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "size": (Size, list, Size),
+    "tuple": (tuple, list, tuple),
+    "set": (set, list, set),
+    "frozenset": (frozenset, list, frozenset),
+    "bytes": (bytes, list, bytes),
+    "complex": (complex, lambda value: [value.real, value.imag], lambda held: complex(*held)),
+    "range": (
+        range,
+        lambda value: [value.start, value.stop, value.step],
+        lambda held: range(*held),
+    ),
+    "dtype": (dtype, int, dtype),
+}

@@ -150,6 +150,30 @@ def test_states_are_saved_and_loaded(tmp_path):
     assert (found["step"], found["rates"]) == (3, [0.1, 0.2])
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        (1, (2.5, [True, None])),
+        {1: "a", ("b", 2): {3}, "oneflow.kind": "size"},
+        [b"abc", frozenset([1]), 1 + 2j, range(1, 7, 2), 10**30],
+        [flow.ones(2, 3).shape, flow.int64, np.float32(2.5), np.int64(3)],
+    ],
+)
+def test_what_is_saved_comes_back_as_it_was(tmp_path, value):
+    flow.save({"value": value}, tmp_path / "state")
+    found = flow.load(tmp_path / "state")["value"]
+    assert repr(found) == repr(value) and found == value
+
+
+def test_tensors_arrays_and_parameters_are_told_apart_in_files(tmp_path):
+    parameter = nn.Parameter(flow.full((2,), 3.0))
+    flow.save([flow.ones(2), np.ones((2, 1)), parameter, (flow.tensor(2),)], tmp_path / "state")
+    tensor, array, kept, (inner,) = flow.load(tmp_path / "state")
+    assert type(tensor) is flow.Tensor and not tensor.requires_grad and inner.item() == 2
+    assert type(array) is np.ndarray and array.shape == (2, 1) and array.dtype == np.float64
+    assert isinstance(kept, nn.Parameter) and kept.requires_grad and kept.tolist() == [3.0, 3.0]
+
+
 def test_an_attribute_with_a_parameter_takes_another_one_or_none():
     layer = nn.Linear(2, 3)
     with pytest.raises(errors.ArgumentError, match="'weight' of Linear holds a parameter"):
