@@ -187,7 +187,7 @@ X2, X4 = fluid.ones([1, 2]), fluid.ones([1, 1, 2, 2])
         (lambda: nn.Upsample(2, mode="cubic")(fluid.ones([1, 1, 2, 2])), "got 'cubic' for 2"),
         (lambda: nn.Upsample(scale_factor=-1.3)(fluid.ones([1, 1, 2, 2])), "above 0"),
         (lambda: nn.AlphaDropout(1.0)(fluid.ones([2])), "expected p in"),
-        (lambda: nn.MaxPool3D(2, 1, 0, True, True)(fluid.ones([1, 1, 2, 2, 2])), "ceil_mode=False"),
+        (lambda: nn.MaxPool2D(2, return_mask=True, data_format="NHWC")(X4), "channels first"),
         (lambda: nn.MaxUnPool2D(2, data_format="NHWC")(X4, X4), "data_format NCHW"),
         (lambda: nn.RReLU(0.5, 0.2)(X2), "expected 0 <= lower <= upper <= 1"),
         (lambda: nn.functional.gumbel_softmax(X2, 0.0), "expected temperature above 0"),

@@ -60,6 +60,21 @@ def test_sizes_change_by_area_along_lines_and_in_volumes():
         F.interpolate(x, [3], mode="bilinear")
 
 
+def test_places_are_of_windows_that_lie_within_the_elements():
+    x = paddle.to_tensor(np.random.default_rng(0).random([1, 2, 5, 5], "float32"))
+    plain, places = F.max_pool2d(x, 2, return_mask=True)
+    assert plain.shape == [1, 2, 2, 2]
+    valid = F.max_pool2d(x, 2, padding="VALID", return_mask=True)[1]
+    np.testing.assert_array_equal(valid.numpy(), places.numpy())
+    for option in ({"ceil_mode": True}, {"padding": "SAME"}):
+        with pytest.warns(FluidWarning, match="leaves out windows"):
+            found, where = F.max_pool2d(x, 2, return_mask=True, **option)
+        np.testing.assert_array_equal(found.numpy(), plain.numpy())
+        np.testing.assert_array_equal(where.numpy(), places.numpy())
+    with pytest.raises(ValueError, match="channels first"):
+        F.max_pool2d(x, 2, return_mask=True, data_format="NHWC")
+
+
 def test_parts_may_be_as_many_as_elements():
     x = paddle.to_tensor(IMAGE)
     np.testing.assert_allclose(

@@ -12,6 +12,7 @@ from ...errors import ArgumentError
 from ...functions.arguments import Numbers
 from ...functions.arithmetic import multiply
 from ...functions.shaping import squeeze, unsqueeze
+from ...ground.callsite import warn
 from ...opdef.windows import FORMATS, WindowArguments
 from .windows import WINDOWS, each, of_rank, windows_of
 
@@ -32,11 +33,16 @@ def max_pooling(
     windows = windows_of(rank, kernel_size, stride, padding, data_format)
     if not return_mask:
         return pooled("max", x, windows, ceil_mode=ceil_mode)
-    if ceil_mode or windows.is_channels_last or windows.algorithm != "EXPLICIT":
-        raise ArgumentError(
-            f"max_pool{rank}d with return_mask=True: expected ceil_mode=False, channels first, and "
-            f"padding in numbers"
+    if windows.is_channels_last:
+        raise ArgumentError(f"max_pool{rank}d with return_mask=True: expected channels first")
+    if ceil_mode or windows.algorithm == "SAME":
+        warn(
+            f"max_pool{rank}d with return_mask=True leaves out windows that reach beyond the "
+            f"elements, as in Paddle 2: ceil_mode=True and padding='SAME' have no effect",
+            None,
         )
+    if windows.algorithm != "EXPLICIT":
+        windows = windows_of(rank, kernel_size, stride, 0, data_format)
     return with_places(x, windows)
 
 
