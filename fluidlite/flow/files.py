@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .. import io
 from ..eager.recording import TensorRecord
+from ..errors import FileFormatError
 from .kinds import Size, dtype
 from .nn.module import Parameter
 from .tensor import Tensor
@@ -43,12 +45,21 @@ def load(path: str | PathLike[str], map_location: DeviceLike = None) -> Any:
         path: the file.
         map_location: accepted: tensors are on the CPU.
 
+    Raises:
+        FileFormatError: something else wrote it, or a value in it has wrong parts.
+
     >>> fluid.flow.save({"step": 3}, "state")
     >>> fluid.flow.load("state")
     {'step': 3}
     """
-    found: Any = io.load(path)
-    return _tensors(found["saved"])
+    held: Any = io.load(path)
+    if not isinstance(held, Mapping) or "saved" not in held:
+        raise FileFormatError(f"expected a file that flow.save wrote, got {os.fspath(path)}")
+    try:
+        return _tensors(held["saved"])
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        said = f"cannot read {os.fspath(path)}: a value in it has wrong parts: {error!r:.80}"
+        raise FileFormatError(said) from None
 
 
 #: what marks a dictionary that stands for something else
@@ -99,7 +110,15 @@ def _tensors(value: Any) -> Any:
 
 
 def _bare(value: Any) -> Any:
-    return np.array(getattr(value, "array", value))
+    """The array of a tensor of a file.
+
+    Raises:
+        TypeError: it is none.
+    """
+    array = getattr(value, "array", value)
+    if not isinstance(array, np.ndarray):
+        raise TypeError("no array")
+    return np.array(array)
 
 
 #: what becomes of an array
@@ -114,7 +133,7 @@ _KINDS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "tuple": (tuple, list, tuple),
     "set": (set, list, set),
     "frozenset": (frozenset, list, frozenset),
-    "bytes": (bytes, list, bytes),
+    "bytes": (bytes, list, lambda held: bytes([*held])),
     "complex": (complex, lambda value: [value.real, value.imag], lambda held: complex(*held)),
     "range": (
         range,

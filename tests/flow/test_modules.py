@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fluidlite import errors, flow
+from fluidlite import errors, flow, io
 
 nn = flow.nn
 
@@ -163,6 +163,25 @@ def test_what_is_saved_comes_back_as_it_was(tmp_path, value):
     flow.save({"value": value}, tmp_path / "state")
     found = flow.load(tmp_path / "state")["value"]
     assert repr(found) == repr(value) and found == value
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"other": 1},
+        {"saved": {"oneflow.kind": "nothing", "value": 1}},
+        {"saved": {"oneflow.kind": ["set"], "value": 1}},
+        {"saved": {"oneflow.kind": "set"}},
+        {"saved": {"oneflow.kind": "bytes", "value": 10**12}},
+        {"saved": {"oneflow.kind": "array", "value": "text"}},
+        {"saved": {"oneflow.kind": "range", "value": ["a"]}},
+        {"saved": [{"oneflow.kind": "pairs", "value": [[1]]}]},
+    ],
+)
+def test_a_file_that_save_did_not_write_is_refused(tmp_path, held):
+    io.save(held, tmp_path / "state")
+    with pytest.raises(errors.FileFormatError, match="state"):
+        flow.load(tmp_path / "state")
 
 
 def test_tensors_arrays_and_parameters_are_told_apart_in_files(tmp_path):
