@@ -184,7 +184,7 @@ class PaddleTensor(Described):
         dtype, whole = self.dtype.name.lower(), self.data.whole
         numbers = self.data.numbers(dtype) if whole is None or dtype != "int64" else whole
         count = int(np.prod(self.shape, dtype=int))
-        if numbers.size < count or self.data.empty():
+        if numbers.size < count:
             raise ArgumentError(
                 f"tensor {self.name!r}: expected {count} values for its shape {self.shape}, got "
                 f"{numbers.size}"

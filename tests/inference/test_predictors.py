@@ -313,6 +313,19 @@ def test_a_list_of_whole_numbers_is_int64_where_the_tensor_says_so():
     assert tensor.as_ndarray().tolist() == [[0.5], [1.0]]
 
 
+def test_a_tensor_without_rows_goes_in_and_comes_out(tmp_path):
+    exe = fluid.Executor()
+    rows = fluid.data("rows", [None, 3], "float32")
+    out = fluid.layers.fc(rows, 2)
+    exe.run(fluid.default_startup_program())
+    fluid.io.save_inference_model(str(tmp_path), ["rows"], [out], exe)
+    predictor = core.create_paddle_predictor(core.AnalysisConfig(str(tmp_path)))
+    empty = core.PaddleTensor(np.zeros([0, 3], "float32"), "rows")
+    assert empty.as_ndarray().shape == (0, 3)
+    (found,) = predictor.run([empty])
+    assert found.as_ndarray().shape == (0, 2)
+
+
 def test_an_analysis_config_has_the_precisions_as_the_real_one_does():
     config = core.AnalysisConfig
     for name in ("Float32", "Int8", "Half"):
