@@ -98,6 +98,41 @@ def test_rows_of_a_stack_are_multiplied_in_bfloat16(tmp_path, monkeypatch):
     assert plan_source(predictor).count("# cast") == 1  # the others are rounded where they are made
 
 
+def feed_forward():
+    """Two products with the exact gelu between them, as in transformers, and a last gelu."""
+    x = layers.reshape(fluid.data("x", [None, 3, 12, 12], "float32"), [-1, 6, 72])
+    inner = layers.fc(x, 32, num_flatten_dims=2, act="gelu")
+    return layers.fc(inner, 8, num_flatten_dims=2, act="gelu")
+
+
+@needs_bfloat16
+def test_a_gelu_whose_result_is_rounded_is_part_of_the_product(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    folder, x = save(tmp_path, feed_forward), X * 8
+    right, _ = run(folder, False, x)
+    found, predictor = run(folder, True, x)
+    np.testing.assert_allclose(found, right, rtol=0, atol=4 * ROUNDING * np.abs(right).max())
+    assert plan_source(predictor).count("# gelu") == 1  # the last is float32, and exact
+    assert plan_source(predictor).count("# cast") == 1
+
+
+@needs_bfloat16
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_a_gelu_within_a_product_leaves_what_is_not_finite(number, tmp_path, monkeypatch):
+    def make():
+        x = layers.reshape(fluid.data("x", [None, 3, 12, 12], "float32"), [-1, 432])
+        one = fluid.initializer.ConstantInitializer(1.0)
+        inner = layers.fc(x, 2, act="gelu", param_attr=fluid.ParamAttr(initializer=one))
+        return layers.fc(inner, 2, param_attr=fluid.ParamAttr(initializer=one))
+
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    folder, x = save(tmp_path, make), np.abs(X)
+    x[1, 2, 3, 4] = number
+    (right, _), (found, predictor) = run(folder, False, x), run(folder, True, x)
+    assert "# gelu" not in plan_source(predictor)
+    np.testing.assert_allclose(found, right, rtol=4 * ROUNDING)
+
+
 @needs_bfloat16
 def test_weights_are_stored_in_bfloat16(tmp_path):
     _, predictor = run(save(tmp_path), True)

@@ -155,6 +155,25 @@ def test_rows_of_a_stack_are_multiplied_in_whole_numbers(way, tmp_path, monkeypa
     assert plan_source(predictor).count("quantize_linear") == 1
 
 
+def feed_forward():
+    """Products with the exact gelu between them, as in transformers."""
+    x = layers.reshape(fluid.data("x", [None, 3, 12, 12], "float32"), [-1, 6, 72])
+    for size in (32, 24, 8):
+        x = layers.fc(x, size, num_flatten_dims=2, act="gelu" if size > 8 else None)
+    return x
+
+
+@needs_vnni
+@pytest.mark.filterwarnings("ignore:.*does not know the attribute")
+@pytest.mark.parametrize("way", WAYS)
+def test_a_gelu_whose_result_is_rounded_is_part_of_the_product(way, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLUIDLITE_KERNELS", "onednn")
+    folder = save(tmp_path, WAYS[way], feed_forward)
+    (right, _), (found, predictor) = run(folder, False), run(folder, True)
+    np.testing.assert_allclose(found, right, rtol=0, atol=0.02 * np.abs(right).max())
+    assert "# gelu" not in plan_source(predictor)
+
+
 def branches():
     """Values that are read in whole numbers, and as they are."""
     x = fluid.data("x", [None, 3, 12, 12], "float32")

@@ -36,9 +36,8 @@ from .narrow import (
     narrow_where_it_can,
 )
 from .offers import Layouts, OneDnnKernels, integer_readers, serves_integers, whole
-from .post_ops import LEAKY_RELU, LINEAR, PostOp
+from .post_ops import CLIP, LEAKY_RELU, LINEAR, PostOp
 
-CLIP = 0x2F
 BITS, MOST = 8, 127
 MULTIPLY = ALGORITHMS["elementwise_mul"]
 _RELU = [("eltwise", LEAKY_RELU, 0.0, 0.0)]

@@ -19,13 +19,14 @@ from .elementwise import OTHER
 from .library import INFERENCE, NotDone
 from .memory import ExecutionContext, Layout, Primitive, PrimitiveDescriptor
 from .offers import OneDnnKernels
-from .post_ops import POST, PostOp, post_ops
+from .post_ops import POST, UNARY_OF_ROUNDED, PostOp, post_ops
 from .product import ProductGeometry
 
 SOURCE, WEIGHTS, TARGET, BIAS = 1, 33, 17, 41
 OF_WEIGHTS = 131
 SCALE = 4096  #: what the number of a scale's argument has beside that of the argument
 DIRECT = 1
+ROUNDINGS = ("to_bfloat16", "quantize_linear")  #: epilogues
 CONVOLUTIONS, PRODUCTS = ("conv2d", "depthwise_conv2d"), ("mul", "matmul")
 
 
@@ -173,7 +174,7 @@ class NarrowConvolution:
                 self.added = [v for v in adding.inputs if v is not result]
                 result = adding.result
                 del self.chain[0]
-        self.posts: list[PostOp] = _of_shape(post_ops(self.chain, result), result.shape)
+        self.posts: list[PostOp] = _of_shape(_posts(self.chain, result), result.shape)
         self.layouts: list[Any] = [
             None if post.value is None else self.plain_out for post in self.posts
         ]
@@ -224,6 +225,13 @@ def _with_packed_weight(
     return primitive, PackedWeight(onednn, form, dtype, weights)
 
 
+def _posts(chain: Sequence[Any], result: Any) -> list[PostOp]:
+    """What the library computes of a chain, less precisely where a rounding follows."""
+    posts = post_ops(chain, result, UNARY_OF_ROUNDED)
+    is_rounded = any(epilogue.function in ROUNDINGS for epilogue, _ in chain[len(posts) :][:1])
+    return posts if is_rounded else post_ops(chain, result)
+
+
 def _of_shape(posts: Sequence[PostOp], shape: tuple[int, ...]) -> list[PostOp]:
     """The first of post-ops, up to one that combines a value of another shape."""
     count = next(
@@ -266,7 +274,7 @@ class NarrowProduct:
         self.source: Layout = narrow_layout(onednn, memory.row_major(first.shape), types[0], False)
         self._rows = memory.lying(library, x, types[0])
         self.chain = epilogues.chain
-        self.posts: list[PostOp] = post_ops(self.chain, instruction.result)
+        self.posts: list[PostOp] = _posts(self.chain, instruction.result)
         self.layouts: list[Any] = []
         for post in self.posts:
             sizes = None if post.value is None else geometry.aligned(post.shape)

@@ -6,8 +6,11 @@ takes NaN for zero, and its swish is NaN at -inf, where it vanishes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from ...opdef.structure import Epilogue
 from .elementwise import ALGORITHMS
@@ -20,13 +23,15 @@ BINARY = {
     "subtract": ALGORITHMS["elementwise_sub"],
 }
 LEAKY_RELU, TANH, ELU, SQUARE, ABS = 0x20, 0x21, 0x22, 0x23, 0x24
-LINEAR, LOGISTIC, GELU_TANH = 0x26, 0x29, 0x2B
+LINEAR, LOGISTIC, GELU_TANH, CLIP, GELU_ERF = 0x26, 0x29, 0x2B, 0x2F, 0x31
+LARGEST = float(np.finfo(np.float32).max)
 
 KEEPS_ZERO = -0.0  #: what can be added to zeros of both signs without a change
 #: one of the library's functions and its two numbers
 Function: TypeAlias = tuple[int, float, float]
+Functions: TypeAlias = Mapping[str, Callable[..., list[Function]]]
 #: by function of one value, the library's in order; none where it has none
-UNARY: dict[str, Callable[..., list[Function]]] = {
+UNARY: Functions = {
     # x above zero, -0 (e^x - 1) = 0 below, -0 at zero, and NaN stays; -0 + 0 = 0
     "relu": lambda: [(ELU, -0.0, 0.0), (LINEAR, 1.0, 0.0)],
     "leaky_relu": lambda alpha: [(LEAKY_RELU, alpha, 0.0)] if alpha else [],
@@ -35,10 +40,21 @@ UNARY: dict[str, Callable[..., list[Function]]] = {
     "tanh": lambda: [(TANH, 0.0, 0.0)],
     "abs": lambda: [(ABS, 0.0, 0.0)],
     "square": lambda: [(SQUARE, 0.0, 0.0)],
-    # in the exact one erf is 1.5e-7 off, which near zero is many units in the last place
+    # the exact one is up to 1.1e-6 off, which is much of a result whose number is far below zero
     "gelu": lambda approximate: [(GELU_TANH, 0.0, 0.0)] if approximate else [],
     "scale": lambda factor, bias: [(LINEAR, factor, bias or KEEPS_ZERO)],
 }
+
+
+def _gelu(approximate: bool) -> list[Function]:
+    if approximate:
+        return UNARY["gelu"](approximate)
+    # an infinite number would be none; the result of the largest one is infinite
+    return [(CLIP, -inf, LARGEST), (GELU_ERF, 0.0, 0.0)]
+
+
+#: the same of what is rounded to few bits behind them: that moves it more than 1.1e-6
+UNARY_OF_ROUNDED: Functions = {**UNARY, "gelu": _gelu}
 
 
 class PostOp(NamedTuple):
@@ -49,12 +65,15 @@ class PostOp(NamedTuple):
     shape: tuple[int, ...] = ()  #: its shape, aligned with the result's
 
 
-def post_ops(chain: Iterable[tuple[Epilogue, Any]], result: Any) -> list[PostOp]:
+def post_ops(
+    chain: Iterable[tuple[Epilogue, Any]], result: Any, unary: Functions = UNARY
+) -> list[PostOp]:
     """The epilogues from the first on that the library can compute.
 
     Args:
         chain: of the epilogues.
         result: the value that the first of them reads.
+        unary: the functions of one value.
     """
     posts = []
     for epilogue, instruction in chain:
@@ -63,7 +82,7 @@ def post_ops(chain: Iterable[tuple[Epilogue, Any]], result: Any) -> list[PostOp]
             steps = [("binary", BINARY[epilogue.function])]
             posts.append(PostOp(steps, other, epilogue.shape))
         else:
-            make = UNARY.get(epilogue.function)
+            make = unary.get(epilogue.function)
             functions = [] if make is None else make(*epilogue.numbers)
             if not functions:
                 break
