@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from .operator_layers import Layer, operator_layer
+from ..ir.variable import Variable
+from .layer import LayerBuilder
+from .operator_layers import Layer, LayerCall, operator_layer
 
-continuous_value_model: Layer = operator_layer(
-    """
-    continuous_value_model(input: X, cvm, use_cvm) -> cvm
+
+@operator_layer.signature("continuous_value_model(input: X, cvm, use_cvm) -> cvm")
+def continuous_value_model(f: LayerBuilder, call: LayerCall) -> Variable:
+    """Features with logarithms of their counts of shows and clicks, or without the counts.
 
     >>> x, counts = fluid.data("x", [None, 11]), fluid.data("counts", [None, 2])
     >>> fluid.layers.continuous_value_model(x, counts, use_cvm=False).shape
     (-1, 9)
-    """,
-    stem="cvm",
-)
+    """
+    out = f.block.create_var()
+    f.into("cvm", call.ins, {"Y": out}, **call.attrs)
+    return out
+
+
 hash: Layer = operator_layer("""
     hash(input: X, hash_size: mod_by = ..., num_hash, name)
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from ..errors import ShapeError
 from ..ir.variable import Variable
+from .layer import LayerBuilder
 from .nn import one_hot
-from .operator_layers import Layer, operator_layer, same_shape
+from .operator_layers import Layer, LayerCall, operator_layer, same_shape
 from .reduce import reduce_mean, reduce_sum
 
 log_loss: Layer = same_shape("""
@@ -67,10 +68,18 @@ sigmoid_focal_loss: Layer = same_shape("""
     >>> fluid.layers.sigmoid_focal_loss(x, label, fluid.data("n", [1], "int32")).shape
     (-1, 8)
 """)
-teacher_student_sigmoid_loss: Layer = operator_layer("""
-    teacher_student_sigmoid_loss(input: X, label, soft_max_up_bound, soft_max_lower_bound)
+
+
+@operator_layer.signature(
+    "teacher_student_sigmoid_loss(input: X, label, soft_max_up_bound, soft_max_lower_bound)"
+)
+def teacher_student_sigmoid_loss(f: LayerBuilder, call: LayerCall) -> Variable:
+    """The loss of a logit by a click and by the score of a teacher.
 
     >>> x, label = fluid.data("x", [None, 1]), fluid.data("label", [None, 1])
     >>> fluid.layers.teacher_student_sigmoid_loss(x, label).shape
     (-1, 1)
-""")
+    """
+    out = f.block.create_var()
+    f.into("teacher_student_sigmoid_loss", call.ins, {"Y": out}, **call.attrs)
+    return out

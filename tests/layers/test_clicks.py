@@ -23,3 +23,10 @@ def test_hash_gives_numbers_below_a_bound():
     assert found.min() >= 0
     assert found.max() < 50
     assert len(np.unique(found[:, 0])) > 30
+
+
+def test_results_of_layers_of_clicks_are_called_as_variables_without_a_name():
+    x, counts = data(), data("counts", [None, 2])
+    assert layers.continuous_value_model(x, counts).name == "_generated_var_0"
+    loss = layers.teacher_student_sigmoid_loss(x[:, :1], counts[:, :1])
+    assert loss.name == "_generated_var_1"
