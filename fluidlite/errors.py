@@ -17,10 +17,6 @@ from .ground.quoting import terminal_text
 class FluidError(Exception):
     """The base of all errors that fluidlite raises on purpose.
 
-    >>> fluid.matmul(fluid.ones([2, 3]), fluid.ones([2, 3]))
-    Traceback (most recent call last):
-    ...
-    fluidlite.errors.ShapeError: ...
     >>> isinstance(fluid.errors.ShapeError(), fluid.FluidError)
     True
     """
@@ -231,6 +227,10 @@ class NotInitializedError(FluidError, RuntimeError, ValueError):
 
 class OpError(FluidError, RuntimeError, ValueError):
     """A kernel failed."""
+
+
+class ConditionError(OpError, AssertionError):
+    """A condition that a program asserts does not hold."""
 
 
 class ForeignEffectError(FluidError, PermissionError):

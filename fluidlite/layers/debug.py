@@ -90,7 +90,7 @@ def Assert(
     >>> fluid.Executor().run()
     Traceback (most recent call last):
         ...
-    fluidlite.errors.OpError: assert: expected reduce_all_0.tmp_0 to hold, it is False
+    fluidlite.errors.ConditionError: assert: expected reduce_all_0.tmp_0 to hold, it is False
       fill_constant_0.tmp_0 float32[2]: -1, -1
     ...
     """

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import DTypeError, FluidError, NoGradientError, OpError, ShapeError
+from ..errors import ConditionError, DTypeError, FluidError, NoGradientError, OpError, ShapeError
 from ..ground import state
 from ..ground.dtypes import DType, as_dtype
 from ..ground.quoting import printable
@@ -165,7 +165,7 @@ class Assert(Detached, type="assert"):
                 print(printable(_listed(data, run.value(data), self.summarize), "\n"), flush=True)
             found = elements(value, self.summarize)
             lines.append(f"  {data} {as_dtype(value.dtype).plain}{list(value.shape)}: {found}")
-        raise OpError("\n".join(lines))
+        raise ConditionError("\n".join(lines))
 
 
 class py_func(Op):

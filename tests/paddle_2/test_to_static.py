@@ -374,6 +374,27 @@ def test_print_shows_values_at_each_call(capsys):
         assert capsys.readouterr().out == f"x {x} 1!\n"
 
 
+def test_a_tensor_in_a_function_is_an_instance_of_tensor():
+    @paddle.jit.to_static
+    def doubled(x, by):
+        if isinstance(x, paddle.Tensor) and not isinstance(by, (paddle.Tensor, str)):
+            return x * by
+        return x
+
+    assert doubled(paddle.to_tensor([1.5]), 2).tolist() == [3.0]
+
+
+def test_what_is_asserted_of_tensors_fails_as_an_assertion():
+    @paddle.jit.to_static
+    def checked(x):
+        assert x.sum() > 0, "positive ones"
+        return x
+
+    assert checked(paddle.to_tensor([1.5])).tolist() == [1.5]
+    with pytest.raises(AssertionError):
+        checked(paddle.to_tensor([-1.5]))
+
+
 def test_print_of_a_whole_program_is_an_operator(capsys):
     @paddle.jit.to_static(full_graph=True)
     def doubled(x):

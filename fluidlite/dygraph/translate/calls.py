@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.tensor import Tensor
 from ...ground import state
 from ...ir.variable import Variable
 from ...layers.debug import Print
@@ -133,6 +134,14 @@ def _print(*args: Any, **kwargs: Any) -> None:
         builtins.print(text.strip())
 
 
+def _isinstance(each: Any, kinds: Any) -> bool:
+    """``isinstance``; where functions run as they are if they cannot be programs, a variable is
+    the tensor that it stands for.
+    """
+    found = isinstance(each, kinds)
+    return found or (REFUSES_PRINT.get() and is_static(each) and issubclass(Tensor, kinds))
+
+
 def _range(*args: Any) -> Any:
     return RangeItems(*args) if any(map(is_static, args)) else range(*args)
 
@@ -173,6 +182,7 @@ _REPLACED: dict[Any, Any] = {
     range: _range,
     enumerate: _enumerate,
     zip: _zip,
+    isinstance: _isinstance,
     float: _converted(float, "float32"),
     int: _converted(int, "int64"),
     bool: _converted(bool, "bool"),
