@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator
 from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, TypeVar, cast
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 import numpy as np
 
@@ -225,14 +225,15 @@ def _api_boundary(function: Any, quick: bool) -> Any:
     """A function that calls another one, and cuts what that raises."""
     if not isinstance(function, FunctionType) or function in _are_boundaries:
         return function
-    boundary = _boundary_of.get(function)
+    known = _boundary_of.get(function)
+    boundary = None if known is None else known()
     if boundary is None:
         if function.__code__.co_filename == "<string>":  # written by ``dataclass``
             function.__code__ = function.__code__.replace(co_filename=_MADE[1])
         boundary = _quick_boundary(function) if quick else _plain_boundary(function)
         functools.update_wrapper(boundary, function)
         is_boundary(boundary)
-        _boundary_of[function] = boundary
+        _boundary_of[function] = ref(boundary)
     return boundary
 
 
@@ -243,8 +244,8 @@ def is_boundary(function: T) -> T:
 
 
 _are_boundaries: WeakSet[Any] = WeakSet()
-#: function -> the boundary that was made of it
-_boundary_of: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+#: function -> the boundary that was made of it, which holds the function
+_boundary_of: WeakKeyDictionary[Any, ref[Any]] = WeakKeyDictionary()
 
 
 def _plain_boundary(function: Any) -> Any:

@@ -153,3 +153,16 @@ def test_no_python_code_runs_when_a_program_an_executor_or_a_scope_dies():
     gc.collect()
     assert not known and not table
     assert [name for event, name in called if event == "call"] == []
+
+
+def test_what_a_prepared_run_was_made_of_dies_with_it():
+    exe, scope, main, startup = fluid.Executor(), fluid.Scope(), fluid.Program(), fluid.Program()
+    with fluid.program_guard(main, startup):
+        y = layers.fc(fluid.data("x", [None, 3], "float32"), 2)
+    exe.run(startup, scope=scope)
+    run = exe.prepare(main, ["x"], [y], scope=scope)
+    for _ in range(4):
+        run(FEED)
+    references = [weakref.ref(each) for each in (exe, scope, main)]
+    del run, exe, scope, main, startup, y
+    assert not alive(references)
