@@ -74,6 +74,7 @@ def pytest_cmdline_main(config):
         config.option.dist = "worksteal"  # neighbours share what a process has made for them
     if first:
         keep_bytecode(config)
+        share_cache(config)
 
 
 def keep_bytecode(config):
@@ -84,6 +85,15 @@ def keep_bytecode(config):
         folder = tempfile.TemporaryDirectory(prefix="fluidlite-bytecode-")
         os.environ["PYTHONPYCACHEPREFIX"] = folder.name
         config.add_cleanup(folder.cleanup)
+
+
+def share_cache(config):
+    """The processes of this run share a cache of kernels and plans, which begins empty: what
+    programs have left in the user's decides no test.
+    """
+    folder = tempfile.TemporaryDirectory(prefix="fluidlite-cache-")
+    os.environ["FLUIDLITE_CACHE"] = folder.name
+    config.add_cleanup(folder.cleanup)
 
 
 def pytest_collection(session):

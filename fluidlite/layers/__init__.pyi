@@ -563,7 +563,7 @@ def collect_fpn_proposals(multi_rois: Sequence[Variable], multi_scores: Sequence
     """Of the regions of all levels of a pyramid those with the best scores."""
 
 def continuous_value_model(input: Variable, cvm: Variable, use_cvm: bool = True) -> Variable:
-    """``input`` with its first two columns, counts of shows and clicks, as logarithms, or without them."""
+    """Features with logarithms of their counts of shows and clicks, or without the counts."""
 
 def conv2d(input: Variable, num_filters: int, filter_size: Numbers, stride: Numbers = 1, padding: Padding = 0, dilation: Numbers = 1, groups: int | None = None, param_attr: Attr = None, bias_attr: Attr = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = 'NCHW') -> Variable:
     """Images convolved with filters, plus a bias."""
@@ -1169,7 +1169,7 @@ def target_assign(input: Variable, matched_indices: Variable, negative_indices: 
     """What each column is to be, ``input[matched_indices[i, j]]`` where that is a row, and OutWeight, whether it is."""
 
 def teacher_student_sigmoid_loss(input: Variable, label: Variable, soft_max_up_bound: float = 15.0, soft_max_lower_bound: float = -15.0) -> Variable:
-    """The loss of a logit by a click and by the score of a teacher: ``log(1 + e^input) - z input``, plus ``log(1 + e^input) - s input`` where ``label`` has the score s of a teacher."""
+    """The loss of a logit by a click and by the score of a teacher."""
 
 def temporal_shift(x: Variable, seg_num: int, shift_ratio: float = 0.25, name: str | None = None) -> Variable:
     """``x`` with some channels taken from the frame before, and some from the one after."""

@@ -8,7 +8,6 @@ import random
 from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ..eager.sweep import described, node_of
 from ..errors import ArgumentError
 from ..functions.mixing import default_float
 from ..ground import state
+from ..ground.belongings import belongings
 from ..ground.callsite import warn
 from ..ground.process_group import groups
 from ..ground.seeding import Seed
@@ -94,7 +94,6 @@ class ReplayedStep:
         functools.update_wrapper(self, step)
         self._step = step
         self._forms: dict[Any, _Form] = {}
-        self._of_owners: WeakKeyDictionary[Any, ReplayedStep] = WeakKeyDictionary()
         self._told = False
         #: why calls run as they are; None where nothing speaks for it
         self.reason: str | None = None
@@ -103,9 +102,9 @@ class ReplayedStep:
     def __get__(self, owner: Any, kind: type | None = None) -> ReplayedStep:
         if owner is None:
             return self
-        bound = self._of_owners.get(owner)
+        bound: ReplayedStep | None = belongings(owner).get(self)
         if bound is None:
-            bound = self._of_owners[owner] = ReplayedStep(MethodType(self._step, owner))
+            bound = belongings(owner)[self] = ReplayedStep(MethodType(self._step, owner))
         return bound
 
     def __repr__(self) -> str:

@@ -139,8 +139,11 @@ def test_pooling():
     assert F.avg_pool2d(t, 2, stride=2).tolist() == [[[[2.5, 4.5], [10.5, 12.5]]]]
     assert F.adaptive_avg_pool2d(t, 1).tolist() == [[[[7.5]]]]
     assert F.adaptive_max_pool2d(t, [1, 2]).tolist() == [[[[13, 15]]]]
+    with pytest.warns(UserWarning, match="ceil_mode=True"):
+        values, places = F.max_pool2d(t, 3, 2, ceil_mode=True, return_mask=True)
+    assert (values.tolist(), places.tolist()) == ([[[[10]]]], [[[[10]]]])
     with pytest.raises(ArgumentError, match="return_mask"):
-        F.max_pool2d(t, 2, ceil_mode=True, return_mask=True)
+        F.max_pool2d(t, 2, data_format="NHWC", return_mask=True)
 
 
 def test_padding():

@@ -1,9 +1,14 @@
 """Functions that run as programs give what they give at once: values, shapes, types, gradients."""
 
+import copy
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
 from fluidlite import errors, paddle
+from fluidlite.dygraph import ProgramTranslator
 
 InputSpec = paddle.static.InputSpec
 F = paddle.nn.functional
@@ -404,3 +409,26 @@ def test_print_of_a_whole_program_is_an_operator(capsys):
     doubled(paddle.to_tensor([1.0]))
     assert next(op.type for op in doubled.main_program.global_block().ops) == "print"
     assert "float32 [1]: 1" in capsys.readouterr().out
+
+
+def test_a_layer_whose_method_ran_as_a_program_is_gone_when_it_is_dropped():
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.fc = paddle.nn.Linear(3, 2)
+
+        @paddle.jit.to_static
+        def forward(self, x):
+            return self.fc(x)
+
+    net = Net()
+    assert net.forward is net.forward
+    net(rows())
+    copied = copy.deepcopy(net)
+    assert copied.forward is not net.forward
+    np.testing.assert_array_equal(copied(rows()).numpy(), net(rows()).numpy())
+    dropped = weakref.ref(net)
+    del net
+    ProgramTranslator.reset()  # which keeps the last programs
+    gc.collect()
+    assert dropped() is None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import random
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -503,6 +505,26 @@ def test_methods_are_replayed_for_each_object() -> None:
     steps: list[Any] = [trainer.step for trainer in trainers]
     assert [step.replayed for step in steps] == [2, 2]
     assert float(trainers[0].step(x)["loss"]) != float(trainers[1].step(x)["loss"])
+
+
+def test_an_object_whose_method_was_replayed_is_gone_when_it_is_dropped() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.weight = paddle.ones([2])
+
+        @fluid.replay
+        def step(self, x: Any) -> Any:
+            return (self.weight * x).sum()
+
+    counter = Counter()
+    assert [float(counter.step(paddle.full([2], k))) for k in range(5)] == [0, 2, 4, 6, 8]
+    assert counter.step.replayed == 2
+    copied = copy.deepcopy(counter)
+    assert copied.step.replayed == 0 and float(copied.step(paddle.ones([2]))) == 2
+    dropped = weakref.ref(counter)
+    del counter
+    gc.collect()
+    assert dropped() is None
 
 
 def test_what_is_no_function_is_refused() -> None:

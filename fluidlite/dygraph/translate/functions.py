@@ -8,6 +8,7 @@ import types
 import weakref
 from typing import Any
 
+from ...ground.belongings import belongings
 from ...ground.callsite import warn
 from ...ground.fields import is_written
 from ..capture import value
@@ -39,7 +40,6 @@ class Functions:
     """Translated functions, made once each."""
 
     def __init__(self) -> None:
-        self._made: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
         self._without_source: weakref.WeakSet[Any] = weakref.WeakSet()
         self._codes: set[Any] = set()
         self._runtime = types.SimpleNamespace(
@@ -55,7 +55,7 @@ class Functions:
             return function
         if is_written(plain):
             return function
-        translation = self._made.get(plain)
+        translation = belongings(plain).get(self)
         if translation is None:
             if plain in self._without_source:
                 return function
@@ -66,7 +66,7 @@ class Functions:
                     warn(f"{error}; it is called as it is, its branches are not translated", None)
                 self._without_source.add(plain)
                 return function
-            self._made[plain] = translation
+            belongings(plain)[self] = translation
         return translation
 
     def is_unreadable(self, function: Any) -> bool:
@@ -74,7 +74,7 @@ class Functions:
         plain = bare(function)
         if not isinstance(plain, types.FunctionType) or plain.__name__ == "<lambda>":
             return False
-        return not (plain in self._made or plain.__code__ in self._codes or is_written(plain))
+        return not (self in belongings(plain) or plain.__code__ in self._codes or is_written(plain))
 
     def _made_of(self, function: Any) -> Any:
         tree = self.tree(function)

@@ -9,7 +9,6 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from ...dygraph.translate.functions import DECORATED, bare
 from ...eager.recording import TensorRecord
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, UnsupportedError
+from ...ground.belongings import belongings
 from ...ground.dtypes import as_dtype
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
@@ -69,7 +69,6 @@ class StaticFunction(Described):
         self.input_spec: Spec | None = input_spec
         self._whole = full_graph
         self._owner: Any = owner
-        self._of_owners: WeakKeyDictionary[Any, StaticFunction] = WeakKeyDictionary()
         self._last: Built | None = None
         self._declared: Built | None = None
         _need_places(function, owner, input_spec)
@@ -77,10 +76,10 @@ class StaticFunction(Described):
     def __get__(self, owner: Any, kind: type | None = None) -> StaticFunction:
         if owner is None:
             return self
-        bound = self._of_owners.get(owner)
+        bound: StaticFunction | None = belongings(owner).get(self)
         if bound is None:
             bound = StaticFunction(self.dygraph_function, self.input_spec, self._whole, owner)
-            self._of_owners[owner] = bound
+            belongings(owner)[self] = bound
         return bound
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
