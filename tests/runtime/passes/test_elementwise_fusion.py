@@ -178,12 +178,15 @@ def test_a_group_that_grows_is_not_worked_out_anew(monkeypatch):
 
 @pytest.mark.parametrize("which", [(), range(40)])
 def test_what_was_tried_goes_without_the_collector_of_cycles(which):
-    graph = parsed(long_chain(40), backend=get("numpy"))
-    gc.collect()
+    def left():
+        graph = parsed(long_chain(40), backend=get("numpy"))
+        gc.collect()
+        ELEMENTWISE_FUSION.run(graph, Context(graph.builder, [Pretending(which)]))
+        return gc.collect()
+
     gc.disable()
     try:
-        ELEMENTWISE_FUSION.run(graph, Context(graph.builder, [Pretending(which)]))
-        assert gc.collect() < 10
+        assert min(left(), left()) < 10  # a thread of an earlier test may end in one of them
     finally:
         gc.enable()
 
