@@ -83,9 +83,9 @@ class ParameterGroups:
                 if name in group.given and group.given[name] is not before.get(name)
             }
             if written:
-                before.update(written)
-                rate = group.options["_learning_rate"]
+                rate = group.options["_learning_rate"]  # which paddle 2 reads once
                 group.options.update({**options(written), "_learning_rate": rate})
+                before.update(written)  # behind what may refuse it, in the next step again
 
     def add(self, kind: str, group: Mapping[str, Any], options: Options) -> None:
         """Update the parameters of one more group, too.
@@ -99,7 +99,10 @@ class ParameterGroups:
             ArgumentError: the optimizer has no groups, or one of the parameters already.
         """
         if not self._groups:
-            raise ArgumentError(f"{kind}: its parameters are no groups, so that none can be added")
+            raise ArgumentError(
+                f"{kind}: its parameters are no groups, so that none can be added; make it with "
+                "parameters=[{'params': [...]}]"
+            )
         members = _members(kind, group)
         _distinct(kind, [*self.parameters, *members])
         more = ParameterGroup(

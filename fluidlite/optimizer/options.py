@@ -77,7 +77,7 @@ class HasOptions:
             ArgumentError: one is of another kind.
         """
         options: dict[str, Any] = {"_learning_rate": 1.0}
-        own = fields_of(type(self)).keys() - {*COMMON, *MORE_OF_PADDLE2}
+        own = self._own_options()
         for name, value in group.items():
             if name == "learning_rate":
                 options["_learning_rate"] = number(self._kind, f"{name} of a group", value)
@@ -99,8 +99,11 @@ class HasOptions:
     def written_in_groups(self) -> list[str]:
         """The options that later steps read anew from groups that libraries write to."""
         decay = ["weight_decay"] if hasattr(self, "_decay") else []
-        own = fields_of(type(self)).keys() - {*COMMON, *MORE_OF_PADDLE2}
-        return [*decay, "grad_clip", *sorted(own)]
+        return [*decay, "grad_clip", *sorted(self._own_options())]
+
+    def _own_options(self) -> set[str]:
+        """The options that other optimizers lack."""
+        return fields_of(type(self)).keys() - {*COMMON, *MORE_OF_PADDLE2}
 
     def decay_of_group(self, given: float | WeightDecayRegularizer | None) -> dict[str, Any]:
         """How the parameters of a group decay, by the attribute that it stands for; nothing for

@@ -421,6 +421,18 @@ def test_what_libraries_write_to_groups_counts_in_later_steps_as_in_paddle():
     assert stepped(sgd, params) == [0.85, 0.9]
 
 
+def test_a_wrong_value_in_a_group_is_refused_at_each_step_and_changes_nothing():
+    params, adamw = ones(paddle.optimizer.AdamW, weight_decay=0.1)
+    adamw._param_groups[1].update(beta1=2.0, weight_decay=1.0)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="beta1"):
+            stepped(adamw, params)
+        assert [each.tolist() for each in params] == [[1.0, 1.0]] * 2
+        adamw.clear_grad()
+    adamw._param_groups[1]["beta1"] = 0.9
+    assert stepped(adamw, params) == [0.945, 0.8]
+
+
 def test_libraries_add_groups_to_an_optimizer():
     params, adamw = ones(paddle.optimizer.AdamW)
     more = paddle.create_parameter([2], "float32")
