@@ -1,16 +1,16 @@
-"""What is made for an object and lives as long as it does."""
+"""Caches that an object holds itself, so that both are freed together."""
 
 from __future__ import annotations
 
 from typing import Any
 from weakref import ref
 
-_PLACE = "_belongings"
+_ATTRIBUTE = "_fluidlite_cache"
 
 
-class Belongings(dict[Any, Any]):
-    """Things by who made them for an object, which alone holds them: they may hold it, too, and are
-    freed with it.  Copies of the object, and files, have None in their place.
+class ObjectCache(dict[Any, Any]):
+    """What was made for an object, by its makers.  Only the object holds it, so what is in it may
+    hold the object.  Copies of the object, and files, have None in its place.
 
     Args:
         owner: the object.
@@ -27,8 +27,8 @@ class Belongings(dict[Any, Any]):
         return type(None), ()
 
 
-def belongings(owner: Any) -> dict[Any, Any]:
-    """What belongs to an object; of one that takes no attributes, nothing, which is not kept.
+def cache_of(owner: Any) -> dict[Any, Any]:
+    """The cache of an object; of one that takes no attributes, an empty one, which is not kept.
 
     Args:
         owner: the object.
@@ -37,14 +37,14 @@ def belongings(owner: Any) -> dict[Any, Any]:
     >>> class Net:
     ...     pass
     >>> net = Net()
-    >>> belongings(net)["maker"] = net
-    >>> belongings(net) == {"maker": net}, belongings(copy.copy(net))
+    >>> cache_of(net)["maker"] = net
+    >>> cache_of(net) == {"maker": net}, cache_of(copy.copy(net))
     (True, {})
     """
     attributes = getattr(owner, "__dict__", None)
     if not isinstance(attributes, dict):
         return {}
-    held = attributes.get(_PLACE)
-    if held is None or held.owner() is not owner:  # a copy has what the object has
-        held = attributes[_PLACE] = Belongings(owner)
-    return held
+    cache = attributes.get(_ATTRIBUTE)
+    if cache is None or cache.owner() is not owner:  # a shallow copy has the cache of another one
+        cache = attributes[_ATTRIBUTE] = ObjectCache(owner)
+    return cache

@@ -19,8 +19,8 @@ from ..eager.sweep import described, node_of
 from ..errors import ArgumentError
 from ..functions.mixing import default_float
 from ..ground import state
-from ..ground.belongings import belongings
 from ..ground.callsite import warn
+from ..ground.object_caches import cache_of
 from ..ground.process_group import groups
 from ..ground.seeding import Seed
 from ..ground.tracebacks import api_boundaries
@@ -102,9 +102,9 @@ class ReplayedStep:
     def __get__(self, owner: Any, kind: type | None = None) -> ReplayedStep:
         if owner is None:
             return self
-        bound: ReplayedStep | None = belongings(owner).get(self)
+        bound: ReplayedStep | None = cache_of(owner).get(self)
         if bound is None:
-            bound = belongings(owner)[self] = ReplayedStep(MethodType(self._step, owner))
+            bound = cache_of(owner)[self] = ReplayedStep(MethodType(self._step, owner))
         return bound
 
     def __repr__(self) -> str:

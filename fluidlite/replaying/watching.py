@@ -23,8 +23,8 @@ import numpy as np
 
 from ..eager.recording import TensorRecord
 from ..eager.source import SourceLine, located_line
-from ..ground.belongings import Belongings
 from ..ground.dtypes import DType
+from ..ground.object_caches import ObjectCache
 from ..optimizer.eager import EagerSteps
 from ..optimizer.optimizer import Optimizer
 
@@ -291,8 +291,8 @@ class Surroundings:
             self._class(value)
         elif isinstance(value, (tuple, frozenset)):
             todo += [(each, what) for each in value]
-        elif isinstance(value, Belongings):
-            pass  # what others make for an object says nothing of its step
+        elif isinstance(value, ObjectCache):
+            pass  # it says nothing of what a step does
         elif isinstance(value, (dict, types.MappingProxyType)):
             self._watched.append(_Names(value, None, what))
             todo += [(each, f"{key!s:.40} of {what}") for key, each in value.items()]

@@ -1,11 +1,11 @@
-"""What is made for an object lives as long as it does, and is copied with nothing."""
+"""The cache of an object stays with it: copies begin with an empty one."""
 
 import copy
 import pickle
 
 import pytest
 
-from fluidlite.ground.belongings import belongings
+from fluidlite.ground.object_caches import cache_of
 
 
 class Thing:
@@ -17,14 +17,14 @@ class Thing:
 )
 def test_a_copy_begins_without(duplicate):
     thing = Thing()
-    belongings(thing)["maker"] = lambda: thing  # which no file takes
+    cache_of(thing)["maker"] = lambda: thing  # which no file takes
     copied = duplicate(thing)
-    assert belongings(copied) == {}
-    belongings(copied)["maker"] = 1
-    assert belongings(copied) == {"maker": 1} and callable(belongings(thing)["maker"])
+    assert cache_of(copied) == {}
+    cache_of(copied)["maker"] = 1
+    assert cache_of(copied) == {"maker": 1} and callable(cache_of(thing)["maker"])
 
 
 def test_an_object_without_attributes_keeps_nothing():
     thing = object()
-    belongings(thing)["maker"] = 1
-    assert belongings(thing) == {}
+    cache_of(thing)["maker"] = 1
+    assert cache_of(thing) == {}

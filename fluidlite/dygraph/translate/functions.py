@@ -8,9 +8,9 @@ import types
 import weakref
 from typing import Any
 
-from ...ground.belongings import belongings
 from ...ground.callsite import warn
 from ...ground.fields import is_written
+from ...ground.object_caches import cache_of
 from ..capture import value
 from . import branches, lists, loops
 from .calls import Caller
@@ -55,7 +55,7 @@ class Functions:
             return function
         if is_written(plain):
             return function
-        translation = belongings(plain).get(self)
+        translation = cache_of(plain).get(self)
         if translation is None:
             if plain in self._without_source:
                 return function
@@ -66,7 +66,7 @@ class Functions:
                     warn(f"{error}; it is called as it is, its branches are not translated", None)
                 self._without_source.add(plain)
                 return function
-            belongings(plain)[self] = translation
+            cache_of(plain)[self] = translation
         return translation
 
     def is_unreadable(self, function: Any) -> bool:
@@ -74,7 +74,7 @@ class Functions:
         plain = bare(function)
         if not isinstance(plain, types.FunctionType) or plain.__name__ == "<lambda>":
             return False
-        return not (self in belongings(plain) or plain.__code__ in self._codes or is_written(plain))
+        return not (self in cache_of(plain) or plain.__code__ in self._codes or is_written(plain))
 
     def _made_of(self, function: Any) -> Any:
         tree = self.tree(function)

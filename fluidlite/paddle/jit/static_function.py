@@ -18,8 +18,8 @@ from ...dygraph.translate.functions import DECORATED, bare
 from ...eager.recording import TensorRecord
 from ...eager.tensor import Tensor
 from ...errors import ArgumentError, UnsupportedError
-from ...ground.belongings import belongings
 from ...ground.dtypes import as_dtype
+from ...ground.object_caches import cache_of
 from ...ground.public_names import list_public_names
 from ...ground.reprs import Described
 from ...ground.tracebacks import api_boundaries
@@ -76,10 +76,10 @@ class StaticFunction(Described):
     def __get__(self, owner: Any, kind: type | None = None) -> StaticFunction:
         if owner is None:
             return self
-        bound: StaticFunction | None = belongings(owner).get(self)
+        bound: StaticFunction | None = cache_of(owner).get(self)
         if bound is None:
             bound = StaticFunction(self.dygraph_function, self.input_spec, self._whole, owner)
-            belongings(owner)[self] = bound
+            cache_of(owner)[self] = bound
         return bound
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
