@@ -112,13 +112,13 @@ def _with_variables(function: Any, *args: Any, **kwargs: Any) -> Any:
 # -- built-in functions ----------------------------------------------------------------------------
 
 
-#: whether ``print`` is refused, so that the function runs as it is, at each call
-REFUSES_PRINT: state.StateSlot[bool] = state.slot("refuses print", lambda: False)
+#: whether a function that cannot be a program runs as it is, at each call, as in paddle 2
+FALLS_BACK: state.StateSlot[bool] = state.slot("falls back", lambda: False)
 
 
 def _print(*args: Any, **kwargs: Any) -> None:
     """``print``; of variables, an operator that prints when the program runs."""
-    if REFUSES_PRINT.get():
+    if FALLS_BACK.get():
         raise refused("print shows values at each call, as they are in Python")
     if not any(is_static(each) for each in args):
         builtins.print(*args, **kwargs)
@@ -135,11 +135,9 @@ def _print(*args: Any, **kwargs: Any) -> None:
 
 
 def _isinstance(each: Any, kinds: Any) -> bool:
-    """``isinstance``; where functions run as they are if they cannot be programs, a variable is
-    the tensor that it stands for.
-    """
+    """``isinstance``; in paddle 2 a variable is the tensor that it stands for."""
     found = isinstance(each, kinds)
-    return found or (REFUSES_PRINT.get() and is_static(each) and issubclass(Tensor, kinds))
+    return found or (FALLS_BACK.get() and is_static(each) and issubclass(Tensor, kinds))
 
 
 def _range(*args: Any) -> Any:

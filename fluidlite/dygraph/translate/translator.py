@@ -24,7 +24,7 @@ from ..capture import capturing
 from ..layer import RUNS_HOOKS, Layer
 from ..traced import SavesProgram, TracedLayer
 from .building import Built, key_of
-from .calls import REFUSES_PRINT
+from .calls import FALLS_BACK
 from .functions import DECORATED, Functions, bare
 from .running import Runner
 
@@ -193,7 +193,7 @@ class ProgramTranslator(SavesProgram, Described):
             built, runner = self._cache.of(function, translated, args, kwargs)
         else:
             try:
-                with REFUSES_PRINT.guard(True):
+                with FALLS_BACK.guard(True):
                     built, runner = self._cache.known_or_new(function, translated, args, kwargs)
             except Exception:  # whatever a function does to what has no value yet
                 return otherwise(*args, **kwargs), None
