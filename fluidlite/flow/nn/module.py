@@ -78,8 +78,8 @@ class Module(CommonModule):
     own_parameters: dict[str, Any]
     own_buffers: dict[str, Any]
     own_modules: dict[str, Any]
-    #: buffers that count, and that states may lack
-    later: ClassVar[tuple[str, ...]] = ()
+    #: counts that states may lack, since older ones do
+    _optional_buffers: ClassVar[tuple[str, ...]] = ()
 
     #: what OneFlow calls them, which some subclasses read
     _parameters = property(lambda self: self.own_parameters)
@@ -234,8 +234,8 @@ class Module(CommonModule):
             ShapeError: a tensor has another shape.
         """
         own = self.state_dict()
-        later = self._later()
-        missing = [name for name in own if name not in state_dict and name not in later]
+        optional = self._optional_names()
+        missing = [name for name in own if name not in state_dict and name not in optional]
         unknown = [name for name in state_dict if name not in own]
         if strict and (missing or unknown):
             lacks = [f"the state lacks {sorted(missing)}"] if missing else []
@@ -252,18 +252,18 @@ class Module(CommonModule):
                     ShapeError,
                     f"expected shape {list(tensor.array.shape)} for {name!r}, got {list(shape)}",
                 )
-        for name in later.difference(state_dict):
+        for name in optional.difference(state_dict):
             own[name].zero_()
         for _, tensor, value in fitting:
             tensor.set_value(value if isinstance(value, TensorCore) else Tensor.results(value))
         return LoadedKeys(missing, unknown)
 
-    def _later(self) -> set[str]:
+    def _optional_names(self) -> set[str]:
         """The names of counts that states may lack; they begin anew then."""
         return {
             f"{path}.{name}" if path else name
             for path, module in self.named_modules()
-            for name in module.later
+            for name in type(module)._optional_buffers
             if module.own_buffers.get(name) is not None
         }
 

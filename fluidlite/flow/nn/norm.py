@@ -186,7 +186,7 @@ class _Tracked(_Affine):
     device: DeviceLike = None
     dtype: DTypeLike = None
     ranks: ClassVar[tuple[int, ...]] = ()
-    later: ClassVar[tuple[str, ...]] = ("num_batches_tracked",)
+    _optional_buffers: ClassVar[tuple[str, ...]] = ("num_batches_tracked",)
 
     def begin(self, given: dict[str, Any]) -> None:
         """Make the parameters and the statistics."""
