@@ -68,7 +68,12 @@ def file_error(what: str, path: Path, error: OSError) -> FileError:
 
 
 def missing_file(path: Path, why: str = _WHY[errno.ENOENT]) -> MissingFileError:
-    """The error that a file to read does not exist, with the system's number of it."""
+    """The error that a file to read does not exist, with the system's number of it.
+
+    Args:
+        path: the file.
+        why: what is missing, and what to do.
+    """
     error = MissingFileError(f"cannot read {os.fspath(path)}: {why}")
     error.errno = errno.ENOENT
     return error

@@ -1169,7 +1169,7 @@ def target_assign(input: Variable, matched_indices: Variable, negative_indices: 
     """What each column is to be, ``input[matched_indices[i, j]]`` where that is a row, and OutWeight, whether it is."""
 
 def teacher_student_sigmoid_loss(input: Variable, label: Variable, soft_max_up_bound: float = 15.0, soft_max_lower_bound: float = -15.0) -> Variable:
-    """The loss of a logit by a click and by the score of a teacher."""
+    """The loss of a logit by a click and by the score of a teacher: ``log(1 + e^input) - z input``, plus ``log(1 + e^input) - s input`` where ``label`` has the score s of a teacher."""
 
 def temporal_shift(x: Variable, seg_num: int, shift_ratio: float = 0.25, name: str | None = None) -> Variable:
     """``x`` with some channels taken from the frame before, and some from the one after."""

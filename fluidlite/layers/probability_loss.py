@@ -74,7 +74,8 @@ sigmoid_focal_loss: Layer = same_shape("""
     "teacher_student_sigmoid_loss(input: X, label, soft_max_up_bound, soft_max_lower_bound)"
 )
 def teacher_student_sigmoid_loss(f: LayerBuilder, call: LayerCall) -> Variable:
-    """The loss of a logit by a click and by the score of a teacher.
+    """The loss of a logit by a click and by the score of a teacher: ``log(1 + e^input) - z input``,
+    plus ``log(1 + e^input) - s input`` where ``label`` has the score s of a teacher.
 
     >>> x, label = fluid.data("x", [None, 1]), fluid.data("label", [None, 1])
     >>> fluid.layers.teacher_student_sigmoid_loss(x, label).shape

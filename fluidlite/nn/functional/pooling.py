@@ -34,7 +34,10 @@ def max_pooling(
     if not return_mask:
         return pooled("max", x, windows, ceil_mode=ceil_mode)
     if windows.is_channels_last:
-        raise ArgumentError(f"max_pool{rank}d with return_mask=True: expected channels first")
+        raise ArgumentError(
+            f"max_pool{rank}d with return_mask=True: expected channels first, got "
+            f"data_format={data_format!r}; transpose the image"
+        )
     if ceil_mode or windows.algorithm == "SAME":
         warn(
             f"max_pool{rank}d with return_mask=True leaves out windows that reach beyond the "
