@@ -37,7 +37,7 @@ OPTIONS = {
 
 
 def commands(
-    only: Sequence[str] = (), pythons: Sequence[str] = (), page: Sequence[str] = ()
+    only: Sequence[str] = (), pythons: Sequence[str] = (), page: str | None = None
 ) -> dict[str, list[str]]:
     """By name, the commands of the benchmarks that write tables; a second table of one has its
     options behind the name, as in "steps --beside".
@@ -45,7 +45,7 @@ def commands(
     Args:
         only: names of those to take; all if there are none.
         pythons: interpreters for those that compare libraries.
-        page: the page to write to, where it is not docs/performance.md.
+        page: the page to write to; docs/performance.md when None.
     """
     found = {}
     for path in sorted(HERE.glob("*.py")):
@@ -55,7 +55,13 @@ def commands(
         others = ["--python", *pythons] if pythons and '"--python"' in text else []
         for options in OPTIONS.get(path.stem, [[]]):
             name = " ".join([path.stem, *options]) if path.stem in found else path.stem
-            found[name] = [str(path), *options, *others, "--write", *page]
+            found[name] = [
+                str(path),
+                *options,
+                *others,
+                "--write",
+                *([] if page is None else [page]),
+            ]
     return {name: command for name, command in found.items() if not only or name in only}
 
 
@@ -104,7 +110,7 @@ def main() -> None:
     add = parser.add_argument
     add("--only", nargs="+", default=[], choices=list(commands()), help="which benchmarks")
     add("--python", nargs="+", default=[], help="interpreters to look for libraries in")
-    add("--page", nargs=1, default=[], help="the page that takes the tables")
+    add("--page", help="the page that takes the tables; docs/performance.md if left out")
     add("--list", action="store_true", help="print the commands, and run nothing")
     add("--watch", type=float, default=60, help="seconds for which the machine is watched before")
     args = parser.parse_args()
@@ -118,7 +124,7 @@ def main() -> None:
     left = {}
     for name, command in chosen.items():
         begin = time.monotonic()
-        reason = left[name] = measured(command, Path(*args.page or [PAGE]))
+        reason = left[name] = measured(command, Path(args.page or PAGE))
         told = f"left as it was: {reason}" if reason else "written"
         print(f"{name}: {told}, {time.monotonic() - begin:.0f} s", flush=True)
     if any(left.values()):
